@@ -1,0 +1,130 @@
+//! The kinds of core that a Mosaic kernel is lowered for.
+
+use crate::error::{Code, Fault};
+use crate::word::{List, Word, word_impls};
+use strum::{EnumCount, EnumIter, EnumString, FromRepr, IntoStaticStr, VariantArray, VariantNames};
+
+/// The kind of core that a kernel runs on (JAX's `CoreType`).
+///
+/// Closed on purpose: a lowering pass can match every core there is, and a new
+/// core is a new major version of this crate.
+///
+/// ```
+/// use mosaic_memspace::CoreType;
+///
+/// assert_eq!("sc_vector_subcore".parse(), Ok(CoreType::ScVectorSubcore));
+/// assert_eq!(CoreType::Tc.as_str(), "tc");
+/// assert_eq!(CoreType::from_number(1), Some(CoreType::ScScalarSubcore));
+/// ```
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumCount, EnumIter, EnumString,
+    FromRepr, IntoStaticStr, VariantArray, VariantNames,
+)]
+#[strum(
+    const_into_str,
+    serialize_all = "snake_case",
+    parse_err_fn = UnknownCoreType::new,
+    parse_err_ty = UnknownCoreType
+)]
+#[repr(u8)]
+pub enum CoreType {
+    /// The TensorCore; MLIR number 0.
+    Tc,
+    /// A SparseCore's scalar subcore; MLIR number 1.
+    ScScalarSubcore,
+    /// A SparseCore's vector subcore; MLIR number 2.
+    ScVectorSubcore,
+}
+
+impl CoreType {
+    /// Every core type, in the order of the MLIR numbers.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::CoreType::ALL.len(), 3);
+    /// ```
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// The word that JAX and Mosaic use, e.g. `sc_scalar_subcore`.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// const NAME: &str = CoreType::ScScalarSubcore.as_str();
+    /// assert_eq!(NAME, "sc_scalar_subcore");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
+    }
+
+    /// The number that the Mosaic dialect stores in `#tpu.core_type`.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::CoreType::ScVectorSubcore.number(), 2);
+    /// ```
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The core type with this Mosaic number, or `None` when there is none.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// assert_eq!(CoreType::from_number(0), Some(CoreType::Tc));
+    /// assert_eq!(CoreType::from_number(3), None);
+    /// ```
+    pub const fn from_number(number: u32) -> Option<Self> {
+        if number < Self::COUNT as u32 { Self::from_repr(number as u8) } else { None }
+    }
+
+    /// Whether the core belongs to a SparseCore.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// assert!(CoreType::ScScalarSubcore.is_sparse_core());
+    /// assert!(!CoreType::Tc.is_sparse_core());
+    /// ```
+    pub const fn is_sparse_core(self) -> bool {
+        match self {
+            Self::Tc => false,
+            Self::ScScalarSubcore | Self::ScVectorSubcore => true,
+        }
+    }
+}
+
+word_impls!(CoreType, "a core type: tc, sc_scalar_subcore or sc_vector_subcore");
+
+/// A word from outside that names no core type.
+///
+/// ```
+/// use mosaic_memspace::CoreType;
+/// let error = "gpu".parse::<CoreType>().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "Unsupported core type: gpu; expected one of tc, sc_scalar_subcore, sc_vector_subcore"
+/// );
+/// assert_eq!(error.word(), "gpu");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Unsupported core type: {0}; expected one of {known}", known = List(Self::known()))]
+pub struct UnknownCoreType(Word);
+
+impl UnknownCoreType {
+    fn new(word: &str) -> Self {
+        Self(Word::new(word))
+    }
+
+    /// The word, as it came.
+    pub fn word(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The words that name a core type.
+    pub const fn known() -> &'static [&'static str] {
+        <CoreType as VariantNames>::VARIANTS
+    }
+}
+
+impl Fault for UnknownCoreType {
+    fn code(&self) -> Code {
+        Code::UnknownCoreType
+    }
+}

@@ -1,0 +1,553 @@
+//! What an author may write, and what a TPU has.
+
+use crate::core_type::CoreType;
+use crate::error::{Code, Fault};
+use crate::word::{Word, serde_impls, word_impls};
+use std::fmt;
+use std::str::FromStr;
+use strum::{EnumCount, EnumIter, EnumString, IntoStaticStr, VariantArray};
+
+/// A memory of a TPU (JAX's Mosaic `MemorySpace`).
+///
+/// ```
+/// use mosaic_memspace::TpuSpace;
+///
+/// assert_eq!("vmem_shared".parse(), Ok(TpuSpace::VmemShared));
+/// assert_eq!(TpuSpace::SemaphoreMem.as_str(), "semaphore_mem");
+/// ```
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumCount, EnumIter, EnumString,
+    IntoStaticStr, VariantArray,
+)]
+#[strum(
+    const_into_str,
+    serialize_all = "snake_case",
+    parse_err_fn = UnknownMemorySpace::new,
+    parse_err_ty = UnknownMemorySpace
+)]
+#[repr(u8)]
+pub enum TpuSpace {
+    /// Vector memory, per TensorCore or per vector subcore.
+    Vmem,
+    /// Vector memory that the subcores of a SparseCore share.
+    VmemShared,
+    /// Scalar memory.
+    Smem,
+    /// Common memory of the chips that have it (v4 and v4i).
+    Cmem,
+    /// Where semaphores live.
+    SemaphoreMem,
+    /// High-bandwidth memory, the chip's main memory.
+    Hbm,
+}
+
+impl TpuSpace {
+    /// Every TPU space.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::TpuSpace::ALL.len(), 6);
+    /// ```
+    pub const ALL: &'static [Self] = Self::VARIANTS;
+
+    /// The word that JAX and Mosaic use, e.g. `vmem_shared`.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::TpuSpace::Hbm.as_str(), "hbm");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
+    }
+}
+
+word_impls!(TpuSpace, "a TPU memory space: vmem, vmem_shared, smem, cmem, semaphore_mem or hbm");
+
+/// A TPU space owned by a mesh of some core type (JAX's `CoreMemorySpace`),
+/// written `vmem@sc_vector_subcore`. Only pairs that a mesh can own exist.
+///
+/// ```
+/// use mosaic_memspace::{CoreMemorySpace, CoreType, TpuSpace};
+///
+/// let tagged = CoreMemorySpace::new(TpuSpace::Vmem, CoreType::ScVectorSubcore);
+/// assert_eq!(tagged, Some(CoreMemorySpace::VmemOfScVectorSubcore));
+/// assert_eq!(CoreMemorySpace::new(TpuSpace::Vmem, CoreType::ScScalarSubcore), None);
+/// ```
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumCount, EnumIter, VariantArray,
+)]
+#[repr(u8)]
+pub enum CoreMemorySpace {
+    /// `vmem@tc`
+    VmemOfTc,
+    /// `smem@tc`
+    SmemOfTc,
+    /// `cmem@tc`
+    CmemOfTc,
+    /// `semaphore_mem@tc`
+    SemaphoreMemOfTc,
+    /// `vmem_shared@sc_scalar_subcore`
+    VmemSharedOfScScalarSubcore,
+    /// `smem@sc_scalar_subcore`
+    SmemOfScScalarSubcore,
+    /// `semaphore_mem@sc_scalar_subcore`
+    SemaphoreMemOfScScalarSubcore,
+    /// `vmem@sc_vector_subcore`
+    VmemOfScVectorSubcore,
+    /// `vmem_shared@sc_vector_subcore`
+    VmemSharedOfScVectorSubcore,
+    /// `smem@sc_vector_subcore`
+    SmemOfScVectorSubcore,
+    /// `semaphore_mem@sc_vector_subcore`
+    SemaphoreMemOfScVectorSubcore,
+}
+
+impl CoreMemorySpace {
+    /// Every core-tagged space.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::CoreMemorySpace::ALL.len(), 11);
+    /// ```
+    pub const ALL: &'static [Self] = Self::VARIANTS;
+
+    /// The space as a mesh of `core_type` owns it, or `None` when such a mesh
+    /// doesn't own it (JAX: `CoreMesh.supported_memory_spaces`).
+    ///
+    /// ```
+    /// use mosaic_memspace::{CoreMemorySpace, CoreType, TpuSpace};
+    /// const CMEM: Option<CoreMemorySpace> = CoreMemorySpace::new(TpuSpace::Cmem, CoreType::Tc);
+    /// assert_eq!(CMEM, Some(CoreMemorySpace::CmemOfTc));
+    /// assert_eq!(CoreMemorySpace::new(TpuSpace::Hbm, CoreType::Tc), None);
+    /// ```
+    pub const fn new(space: TpuSpace, core_type: CoreType) -> Option<Self> {
+        match core_type {
+            CoreType::Tc => match space {
+                TpuSpace::Vmem => Some(Self::VmemOfTc),
+                TpuSpace::Smem => Some(Self::SmemOfTc),
+                TpuSpace::Cmem => Some(Self::CmemOfTc),
+                TpuSpace::SemaphoreMem => Some(Self::SemaphoreMemOfTc),
+                TpuSpace::VmemShared | TpuSpace::Hbm => None,
+            },
+            CoreType::ScScalarSubcore => match space {
+                TpuSpace::VmemShared => Some(Self::VmemSharedOfScScalarSubcore),
+                TpuSpace::Smem => Some(Self::SmemOfScScalarSubcore),
+                TpuSpace::SemaphoreMem => Some(Self::SemaphoreMemOfScScalarSubcore),
+                TpuSpace::Vmem | TpuSpace::Cmem | TpuSpace::Hbm => None,
+            },
+            CoreType::ScVectorSubcore => match space {
+                TpuSpace::Vmem => Some(Self::VmemOfScVectorSubcore),
+                TpuSpace::VmemShared => Some(Self::VmemSharedOfScVectorSubcore),
+                TpuSpace::Smem => Some(Self::SmemOfScVectorSubcore),
+                TpuSpace::SemaphoreMem => Some(Self::SemaphoreMemOfScVectorSubcore),
+                TpuSpace::Cmem | TpuSpace::Hbm => None,
+            },
+        }
+    }
+
+    /// The space, without its owner.
+    ///
+    /// ```
+    /// use mosaic_memspace::{CoreMemorySpace, TpuSpace};
+    /// assert_eq!(CoreMemorySpace::CmemOfTc.space(), TpuSpace::Cmem);
+    /// ```
+    pub const fn space(self) -> TpuSpace {
+        match self {
+            Self::VmemOfTc | Self::VmemOfScVectorSubcore => TpuSpace::Vmem,
+            Self::VmemSharedOfScScalarSubcore | Self::VmemSharedOfScVectorSubcore => {
+                TpuSpace::VmemShared
+            }
+            Self::SmemOfTc | Self::SmemOfScScalarSubcore | Self::SmemOfScVectorSubcore => {
+                TpuSpace::Smem
+            }
+            Self::CmemOfTc => TpuSpace::Cmem,
+            Self::SemaphoreMemOfTc
+            | Self::SemaphoreMemOfScScalarSubcore
+            | Self::SemaphoreMemOfScVectorSubcore => TpuSpace::SemaphoreMem,
+        }
+    }
+
+    /// The core type of the mesh that owns it.
+    ///
+    /// ```
+    /// use mosaic_memspace::{CoreMemorySpace, CoreType};
+    /// assert_eq!(CoreMemorySpace::CmemOfTc.core_type(), CoreType::Tc);
+    /// ```
+    pub const fn core_type(self) -> CoreType {
+        match self {
+            Self::VmemOfTc | Self::SmemOfTc | Self::CmemOfTc | Self::SemaphoreMemOfTc => {
+                CoreType::Tc
+            }
+            Self::VmemSharedOfScScalarSubcore
+            | Self::SmemOfScScalarSubcore
+            | Self::SemaphoreMemOfScScalarSubcore => CoreType::ScScalarSubcore,
+            Self::VmemOfScVectorSubcore
+            | Self::VmemSharedOfScVectorSubcore
+            | Self::SmemOfScVectorSubcore
+            | Self::SemaphoreMemOfScVectorSubcore => CoreType::ScVectorSubcore,
+        }
+    }
+}
+
+impl fmt::Display for CoreMemorySpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.space(), self.core_type())
+    }
+}
+
+impl FromStr for CoreMemorySpace {
+    type Err = UnknownMemorySpace;
+
+    fn from_str(word: &str) -> Result<Self, UnknownMemorySpace> {
+        let unknown = || UnknownMemorySpace::new(word);
+        let (space, core_type) = word.split_once('@').ok_or_else(unknown)?;
+        let space = space.parse().map_err(|_| unknown())?;
+        let core_type = core_type.parse().map_err(|_| unknown())?;
+        Self::new(space, core_type).ok_or_else(unknown)
+    }
+}
+
+serde_impls!(CoreMemorySpace, "a memory space with its owner, as vmem@sc_vector_subcore");
+
+/// A memory space as a kernel's author may write it.
+///
+/// Saying nothing is not a space: [`CallSite`](crate::CallSite) decides what it means.
+///
+/// ```
+/// use mosaic_memspace::{MemorySpace, TpuSpace};
+///
+/// assert_eq!("default".parse(), Ok(MemorySpace::Default));
+/// assert_eq!("acc(3)".parse(), Ok(MemorySpace::Acc(3)));
+/// assert_eq!("vmem".parse(), Ok(MemorySpace::Tpu(TpuSpace::Vmem)));
+/// assert_eq!(MemorySpace::VMEM.to_string(), "vmem");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MemorySpace {
+    /// `any`: wherever the compiler puts it.
+    Any,
+    /// `default`: the core's own memory.
+    Default,
+    /// `error`: where checkify's error codes lie.
+    Error,
+    /// `index`: an index of the grid or a scalar-prefetch value.
+    Index,
+    /// `key`: a random-number key.
+    Key,
+    /// `host`: the host's memory.
+    Host,
+    /// A memory of the TPU.
+    Tpu(TpuSpace),
+    /// A memory of the TPU, with the core type of the mesh that owns it.
+    Core(CoreMemorySpace),
+    /// `acc(n)`: the result buffer of the MXU with this id.
+    Acc(u8),
+}
+
+/// The TPU spaces by name, usable as values and as exhaustive patterns.
+macro_rules! tpu_space_consts {
+    ($type:ident, $wrap:expr) => {
+        /// The TPU's memories by name; they serve as patterns too.
+        impl $type {
+            /// `vmem`
+            pub const VMEM: Self = $wrap(TpuSpace::Vmem);
+            /// `vmem_shared`
+            pub const VMEM_SHARED: Self = $wrap(TpuSpace::VmemShared);
+            /// `smem`
+            pub const SMEM: Self = $wrap(TpuSpace::Smem);
+            /// `cmem`
+            pub const CMEM: Self = $wrap(TpuSpace::Cmem);
+            /// `semaphore_mem`
+            pub const SEMAPHORE_MEM: Self = $wrap(TpuSpace::SemaphoreMem);
+            /// `hbm`
+            pub const HBM: Self = $wrap(TpuSpace::Hbm);
+        }
+    };
+}
+pub(crate) use tpu_space_consts;
+
+tpu_space_consts!(MemorySpace, MemorySpace::Tpu);
+
+impl MemorySpace {
+    /// The spaces that are a plain word of their own.
+    const PLAIN: [Self; 6] =
+        [Self::Any, Self::Default, Self::Error, Self::Index, Self::Key, Self::Host];
+
+    /// How many words there are, accumulators left out.
+    pub(crate) const WORDS: usize = Self::PLAIN.len() + TpuSpace::COUNT + CoreMemorySpace::COUNT;
+
+    /// Every word, accumulators left out: the logical spaces, the host, the TPU
+    /// spaces, the core-tagged spaces.
+    ///
+    /// ```
+    /// use mosaic_memspace::MemorySpace;
+    /// assert_eq!(MemorySpace::ALL.len(), 23);
+    /// ```
+    pub const ALL: &'static [Self] = &{
+        let mut all = [Self::Any; Self::WORDS];
+        let (plain, rest) = all.split_at_mut(Self::PLAIN.len());
+        plain.copy_from_slice(&Self::PLAIN);
+        let (tpu, core) = rest.split_at_mut(TpuSpace::COUNT);
+        let mut i = 0;
+        while i < tpu.len() {
+            tpu[i] = Self::Tpu(TpuSpace::ALL[i]);
+            i += 1;
+        }
+        let mut i = 0;
+        while i < core.len() {
+            core[i] = Self::Core(CoreMemorySpace::ALL[i]);
+            i += 1;
+        }
+        all
+    };
+
+    /// Whether it is device-agnostic: `any`, `default`, `error`, `index`, `key`.
+    ///
+    /// ```
+    /// use mosaic_memspace::MemorySpace;
+    /// assert!(MemorySpace::Key.is_logical());
+    /// assert!(!MemorySpace::Host.is_logical());
+    /// ```
+    pub const fn is_logical(self) -> bool {
+        match self {
+            Self::Any | Self::Default | Self::Error | Self::Index | Self::Key => true,
+            Self::Host | Self::Tpu(_) | Self::Core(_) | Self::Acc(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for MemorySpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Any => "any",
+            Self::Default => "default",
+            Self::Error => "error",
+            Self::Index => "index",
+            Self::Key => "key",
+            Self::Host => "host",
+            Self::Tpu(space) => space.as_str(),
+            Self::Core(tagged) => return tagged.fmt(f),
+            Self::Acc(mxu_id) => return write!(f, "acc({mxu_id})"),
+        })
+    }
+}
+
+impl FromStr for MemorySpace {
+    type Err = UnknownMemorySpace;
+
+    fn from_str(word: &str) -> Result<Self, UnknownMemorySpace> {
+        if let Some(mxu_id) = accumulator(word) {
+            return Ok(Self::Acc(mxu_id));
+        }
+        let written = Self::ALL.iter().find(|space| is_word(space, word));
+        written.copied().ok_or_else(|| UnknownMemorySpace::new(word))
+    }
+}
+
+serde_impls!(MemorySpace, "a memory space");
+
+impl From<TpuSpace> for MemorySpace {
+    fn from(space: TpuSpace) -> Self {
+        Self::Tpu(space)
+    }
+}
+
+impl From<CoreMemorySpace> for MemorySpace {
+    fn from(tagged: CoreMemorySpace) -> Self {
+        Self::Core(tagged)
+    }
+}
+
+/// What is left of a memory space once it is resolved for a core.
+///
+/// No logical space but `any` exists here, and an accumulator is set apart: it
+/// is never a memref, so it has no attribute to ask for.
+///
+/// ```
+/// use mosaic_memspace::{MemrefSpace, Resolved, TpuSpace};
+///
+/// fn is_on_chip(resolved: Resolved) -> bool {
+///     match resolved {
+///         Resolved::VMEM | Resolved::VMEM_SHARED | Resolved::SMEM => true,
+///         Resolved::CMEM | Resolved::SEMAPHORE_MEM | Resolved::Acc(_) => true,
+///         Resolved::HBM | Resolved::ANY | Resolved::HOST => false,
+///         Resolved::Memref(MemrefSpace::Core(_)) => true,
+///     }
+/// }
+/// assert!(is_on_chip(Resolved::Memref(MemrefSpace::Tpu(TpuSpace::Vmem))));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Resolved {
+    /// A space that a memref can lie in.
+    Memref(MemrefSpace),
+    /// The result buffer of the MXU with this id.
+    Acc(u8),
+}
+
+/// A space that a memref can lie in, once it is resolved.
+///
+/// ```
+/// use mosaic_memspace::{MemrefSpace, TpuSpace};
+/// assert_eq!(MemrefSpace::SMEM, MemrefSpace::Tpu(TpuSpace::Smem));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MemrefSpace {
+    /// `any`: wherever the compiler puts it.
+    Any,
+    /// The host's memory.
+    Host,
+    /// A memory of this core.
+    Tpu(TpuSpace),
+    /// A memory of another core type's mesh.
+    Core(CoreMemorySpace),
+}
+
+tpu_space_consts!(MemrefSpace, MemrefSpace::Tpu);
+tpu_space_consts!(Resolved, |space| Resolved::Memref(MemrefSpace::Tpu(space)));
+
+impl Resolved {
+    /// `any`
+    pub const ANY: Self = Self::Memref(MemrefSpace::Any);
+    /// `host`
+    pub const HOST: Self = Self::Memref(MemrefSpace::Host);
+
+    /// The space that a memref can lie in, or `None` for an accumulator.
+    ///
+    /// ```
+    /// use mosaic_memspace::{MemrefSpace, Resolved};
+    /// assert_eq!(Resolved::VMEM.memref(), Some(MemrefSpace::VMEM));
+    /// assert_eq!(Resolved::Acc(0).memref(), None);
+    /// ```
+    pub const fn memref(self) -> Option<MemrefSpace> {
+        match self {
+            Self::Memref(space) => Some(space),
+            Self::Acc(_) => None,
+        }
+    }
+
+    /// The word an author would write for it.
+    ///
+    /// ```
+    /// use mosaic_memspace::{MemorySpace, Resolved};
+    /// assert_eq!(Resolved::VMEM.written(), MemorySpace::VMEM);
+    /// ```
+    pub const fn written(self) -> MemorySpace {
+        match self {
+            Self::Memref(space) => space.written(),
+            Self::Acc(mxu_id) => MemorySpace::Acc(mxu_id),
+        }
+    }
+}
+
+impl MemrefSpace {
+    /// Every space that a memref can lie in.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::MemrefSpace::ALL.len(), 19);
+    /// ```
+    pub const ALL: &'static [Self] = &{
+        let mut all = [Self::Any; 2 + TpuSpace::COUNT + CoreMemorySpace::COUNT];
+        all[1] = Self::Host;
+        let mut i = 0;
+        while i < TpuSpace::COUNT {
+            all[2 + i] = Self::Tpu(TpuSpace::ALL[i]);
+            i += 1;
+        }
+        let mut i = 0;
+        while i < CoreMemorySpace::COUNT {
+            all[2 + TpuSpace::COUNT + i] = Self::Core(CoreMemorySpace::ALL[i]);
+            i += 1;
+        }
+        all
+    };
+
+    /// The word an author would write for it.
+    ///
+    /// ```
+    /// use mosaic_memspace::{MemorySpace, MemrefSpace};
+    /// assert_eq!(MemrefSpace::Any.written(), MemorySpace::Any);
+    /// ```
+    pub const fn written(self) -> MemorySpace {
+        match self {
+            Self::Any => MemorySpace::Any,
+            Self::Host => MemorySpace::Host,
+            Self::Tpu(space) => MemorySpace::Tpu(space),
+            Self::Core(tagged) => MemorySpace::Core(tagged),
+        }
+    }
+}
+
+impl fmt::Display for MemrefSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.written().fmt(f)
+    }
+}
+
+impl fmt::Display for Resolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.written().fmt(f)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Resolved {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A word from outside that names no memory space.
+///
+/// ```
+/// use mosaic_memspace::MemorySpace;
+/// let error = "VMEM".parse::<MemorySpace>().unwrap_err();
+/// assert!(error.to_string().starts_with("unknown memory space: VMEM; expected one of any, "));
+/// assert_eq!(error.word(), "VMEM");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown memory space: {0}; expected one of {Known}")]
+pub struct UnknownMemorySpace(Word);
+
+impl UnknownMemorySpace {
+    fn new(word: &str) -> Self {
+        Self(Word::new(word))
+    }
+
+    /// The word, as it came.
+    pub fn word(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl Fault for UnknownMemorySpace {
+    fn code(&self) -> Code {
+        Code::UnknownMemorySpace
+    }
+}
+
+/// Every word that names a memory space.
+struct Known;
+
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        MemorySpace::ALL.iter().try_for_each(|space| write!(f, "{space}, "))?;
+        f.write_str("acc(0) to acc(255)")
+    }
+}
+
+/// The MXU id of `acc(n)`, written without a sign or a leading zero.
+fn accumulator(word: &str) -> Option<u8> {
+    let digits = word.strip_prefix("acc(")?.strip_suffix(')')?;
+    let plain = digits.bytes().all(|digit| digit.is_ascii_digit());
+    let shortest = digits == "0" || !digits.starts_with('0');
+    if plain && shortest { digits.parse().ok() } else { None }
+}
+
+/// Whether `space` is written as `word`, found without allocating.
+fn is_word(space: &MemorySpace, word: &str) -> bool {
+    struct Rest<'a>(&'a str);
+    impl fmt::Write for Rest<'_> {
+        fn write_str(&mut self, piece: &str) -> fmt::Result {
+            self.0 = self.0.strip_prefix(piece).ok_or(fmt::Error)?;
+            Ok(())
+        }
+    }
+    let mut rest = Rest(word);
+    fmt::Write::write_fmt(&mut rest, format_args!("{space}")).is_ok() && rest.0.is_empty()
+}

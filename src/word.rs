@@ -1,0 +1,94 @@
+//! Words: how those of the field are read and printed, and how foreign ones are kept.
+
+use std::fmt;
+
+/// A word from outside, kept whole, and shown escaped and at most
+/// [`SHOWN`](Self::SHOWN) characters long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word(Box<str>);
+
+impl Word {
+    /// Characters shown; a megabyte in an error message helps no one.
+    const SHOWN: usize = 80;
+
+    pub(crate) fn new(word: &str) -> Self {
+        Self(word.into())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for shown in self.0.chars().take(Self::SHOWN) {
+            // Quotes are harmless in a message; control characters are not.
+            if matches!(shown, '\'' | '"') {
+                write!(f, "{shown}")?;
+            } else {
+                write!(f, "{}", shown.escape_debug())?;
+            }
+        }
+        if self.0.chars().nth(Self::SHOWN).is_some() {
+            write!(f, "… ({} bytes)", self.0.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// Words with commas between them.
+pub(crate) struct List(pub(crate) &'static [&'static str]);
+
+impl fmt::Display for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(i, word)| {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{word}")
+        })
+    }
+}
+
+/// `Display` by `as_str`, and serde.
+macro_rules! word_impls {
+    ($type:ty, $expecting:literal) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+        $crate::word::serde_impls!($type, $expecting);
+    };
+}
+
+/// serde as the word itself, by `Display` and `FromStr`.
+macro_rules! serde_impls {
+    ($type:ty, $expecting:literal) => {
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Visitor;
+                impl serde::de::Visitor<'_> for Visitor {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str($expecting)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<$type, E> {
+                        word.parse().map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_str(Visitor)
+            }
+        }
+    };
+}
+
+pub(crate) use serde_impls;
+pub(crate) use word_impls;
