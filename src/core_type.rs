@@ -1,8 +1,8 @@
 //! The kinds of core that a Mosaic kernel is lowered for.
 
 use crate::error::{Code, Fault};
-use crate::word::{List, Word, word_impls};
-use strum::{EnumCount, EnumIter, EnumString, FromRepr, IntoStaticStr, VariantArray, VariantNames};
+use crate::word::{List, Word, word_impls, word_of};
+use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 
 /// The kind of core that a kernel runs on (JAX's `CoreType`).
 ///
@@ -17,11 +17,21 @@ use strum::{EnumCount, EnumIter, EnumString, FromRepr, IntoStaticStr, VariantArr
 /// assert_eq!(CoreType::from_number(1), Some(CoreType::ScScalarSubcore));
 /// ```
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumCount, EnumIter, EnumString,
-    FromRepr, IntoStaticStr, VariantArray, VariantNames,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    EnumString,
+    VariantArray,
+    VariantNames,
 )]
 #[strum(
-    const_into_str,
     serialize_all = "snake_case",
     parse_err_fn = UnknownCoreType::new,
     parse_err_ty = UnknownCoreType
@@ -52,7 +62,7 @@ impl CoreType {
     /// assert_eq!(NAME, "sc_scalar_subcore");
     /// ```
     pub const fn as_str(self) -> &'static str {
-        self.into_str()
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
     }
 
     /// The number that the Mosaic dialect stores in `#tpu.core_type`.
@@ -72,7 +82,12 @@ impl CoreType {
     /// assert_eq!(CoreType::from_number(3), None);
     /// ```
     pub const fn from_number(number: u32) -> Option<Self> {
-        if number < Self::COUNT as u32 { Self::from_repr(number as u8) } else { None }
+        match number {
+            0 => Some(Self::Tc),
+            1 => Some(Self::ScScalarSubcore),
+            2 => Some(Self::ScVectorSubcore),
+            _ => None,
+        }
     }
 
     /// Whether the core belongs to a SparseCore.

@@ -1,10 +1,33 @@
-//! crate docs
+//! Memory-space resolution for Mosaic, the MLIR dialect of TPU kernels.
+//!
+//! A word goes one way: written, resolved, then printed, checked and measured,
+//! and at last handed over to XLA.
+//!
+//! ```
+//! use mosaic_memspace::{CoreType, MemorySpace, MemorySpaceAttr, Resolved, resolve};
+//!
+//! // `index` means scalar memory on every core, and the type checker knows.
+//! const SPACE: Resolved = resolve(MemorySpace::Index, CoreType::ScVectorSubcore);
+//! assert_eq!(SPACE, Resolved::SMEM);
+//!
+//! let attribute = match SPACE {
+//!     Resolved::Memref(space) => Some(MemorySpaceAttr::new(space)?),
+//!     Resolved::Acc(_) => None, // an accumulator is never a memref
+//! };
+//! assert_eq!(attribute.map(MemorySpaceAttr::as_str), Some("#tpu.memory_space<smem>"));
+//! # Ok::<(), mosaic_memspace::NotOwnableByCore>(())
+//! ```
+
+mod attribute;
 mod core_type;
 pub mod error;
 mod memory_space;
 mod resolve;
 mod word;
 
+pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
 pub use core_type::{CoreType, UnknownCoreType};
-pub use memory_space::{CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace, UnknownMemorySpace};
+pub use memory_space::{
+    CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace, UnknownMemorySpace,
+};
 pub use resolve::{CallSite, resolve};

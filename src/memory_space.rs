@@ -2,10 +2,10 @@
 
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
-use crate::word::{Word, serde_impls, word_impls};
+use crate::word::{Word, serde_impls, word_impls, word_of};
 use std::fmt;
 use std::str::FromStr;
-use strum::{EnumCount, EnumIter, EnumString, IntoStaticStr, VariantArray};
+use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 
 /// A memory of a TPU (JAX's Mosaic `MemorySpace`).
 ///
@@ -16,11 +16,21 @@ use strum::{EnumCount, EnumIter, EnumString, IntoStaticStr, VariantArray};
 /// assert_eq!(TpuSpace::SemaphoreMem.as_str(), "semaphore_mem");
 /// ```
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumCount, EnumIter, EnumString,
-    IntoStaticStr, VariantArray,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    EnumString,
+    VariantArray,
+    VariantNames,
 )]
 #[strum(
-    const_into_str,
     serialize_all = "snake_case",
     parse_err_fn = UnknownMemorySpace::new,
     parse_err_ty = UnknownMemorySpace
@@ -47,7 +57,7 @@ impl TpuSpace {
     /// ```
     /// assert_eq!(mosaic_memspace::TpuSpace::ALL.len(), 6);
     /// ```
-    pub const ALL: &'static [Self] = Self::VARIANTS;
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
 
     /// The word that JAX and Mosaic use, e.g. `vmem_shared`.
     ///
@@ -55,7 +65,7 @@ impl TpuSpace {
     /// assert_eq!(mosaic_memspace::TpuSpace::Hbm.as_str(), "hbm");
     /// ```
     pub const fn as_str(self) -> &'static str {
-        self.into_str()
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
     }
 }
 
@@ -106,7 +116,7 @@ impl CoreMemorySpace {
     /// ```
     /// assert_eq!(mosaic_memspace::CoreMemorySpace::ALL.len(), 11);
     /// ```
-    pub const ALL: &'static [Self] = Self::VARIANTS;
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
 
     /// The space as a mesh of `core_type` owns it, or `None` when such a mesh
     /// doesn't own it (JAX: `CoreMesh.supported_memory_spaces`).
@@ -242,7 +252,7 @@ pub enum MemorySpace {
 
 /// The TPU spaces by name, usable as values and as exhaustive patterns.
 macro_rules! tpu_space_consts {
-    ($type:ident, $wrap:expr) => {
+    ($type:ident, $wrap:path) => {
         /// The TPU's memories by name; they serve as patterns too.
         impl $type {
             /// `vmem`
@@ -260,8 +270,6 @@ macro_rules! tpu_space_consts {
         }
     };
 }
-pub(crate) use tpu_space_consts;
-
 tpu_space_consts!(MemorySpace, MemorySpace::Tpu);
 
 impl MemorySpace {
@@ -279,6 +287,7 @@ impl MemorySpace {
     /// use mosaic_memspace::MemorySpace;
     /// assert_eq!(MemorySpace::ALL.len(), 23);
     /// ```
+    #[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
     pub const ALL: &'static [Self] = &{
         let mut all = [Self::Any; Self::WORDS];
         let (plain, rest) = all.split_at_mut(Self::PLAIN.len());
@@ -335,7 +344,7 @@ impl FromStr for MemorySpace {
         if let Some(mxu_id) = accumulator(word) {
             return Ok(Self::Acc(mxu_id));
         }
-        let written = Self::ALL.iter().find(|space| is_word(space, word));
+        let written = Self::ALL.iter().find(|space| is_word(**space, word));
         written.copied().ok_or_else(|| UnknownMemorySpace::new(word))
     }
 }
@@ -399,13 +408,17 @@ pub enum MemrefSpace {
 }
 
 tpu_space_consts!(MemrefSpace, MemrefSpace::Tpu);
-tpu_space_consts!(Resolved, |space| Resolved::Memref(MemrefSpace::Tpu(space)));
+tpu_space_consts!(Resolved, Resolved::tpu);
 
 impl Resolved {
     /// `any`
     pub const ANY: Self = Self::Memref(MemrefSpace::Any);
     /// `host`
     pub const HOST: Self = Self::Memref(MemrefSpace::Host);
+
+    const fn tpu(space: TpuSpace) -> Self {
+        Self::Memref(MemrefSpace::Tpu(space))
+    }
 
     /// The space that a memref can lie in, or `None` for an accumulator.
     ///
@@ -441,6 +454,7 @@ impl MemrefSpace {
     /// ```
     /// assert_eq!(mosaic_memspace::MemrefSpace::ALL.len(), 19);
     /// ```
+    #[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
     pub const ALL: &'static [Self] = &{
         let mut all = [Self::Any; 2 + TpuSpace::COUNT + CoreMemorySpace::COUNT];
         all[1] = Self::Host;
@@ -540,7 +554,7 @@ fn accumulator(word: &str) -> Option<u8> {
 }
 
 /// Whether `space` is written as `word`, found without allocating.
-fn is_word(space: &MemorySpace, word: &str) -> bool {
+fn is_word(space: MemorySpace, word: &str) -> bool {
     struct Rest<'a>(&'a str);
     impl fmt::Write for Rest<'_> {
         fn write_str(&mut self, piece: &str) -> fmt::Result {

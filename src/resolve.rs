@@ -2,7 +2,7 @@
 
 use crate::core_type::CoreType;
 use crate::memory_space::{CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace};
-use strum::{EnumCount, EnumIter, IntoStaticStr, VariantArray};
+use strum::{EnumCount, EnumIter, VariantArray};
 
 /// The memory space that `space` means on a core of type `core_type`.
 ///
@@ -18,7 +18,7 @@ use strum::{EnumCount, EnumIter, IntoStaticStr, VariantArray};
 /// ```
 #[inline]
 pub const fn resolve(space: MemorySpace, core_type: CoreType) -> Resolved {
-    row(row_of(space))[core_type as usize]
+    entry(base(space), step(space), core_type)
 }
 
 /// Who meets a ref without a memory space: what "no space" means is theirs to say.
@@ -32,10 +32,8 @@ pub const fn resolve(space: MemorySpace, core_type: CoreType) -> Resolved {
 /// assert_eq!(resolved, Resolved::SMEM);
 /// ```
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumCount, EnumIter, IntoStaticStr,
-    VariantArray,
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumCount, EnumIter, VariantArray,
 )]
-#[strum(serialize_all = "snake_case")]
 #[repr(u8)]
 pub enum CallSite {
     /// A block spec of a pipelined kernel: `default`.
@@ -93,7 +91,7 @@ impl CallSite {
             Some(space) => step(space),
             None => self as usize,
         };
-        row(base + step)[core_type as usize]
+        entry(base, step, core_type)
     }
 }
 
@@ -135,7 +133,7 @@ const TABLE: [[Resolved; CoreType::COUNT]; ROWS] = {
         let mut i = 0;
         while i < MemorySpace::ALL.len() {
             let space = MemorySpace::ALL[i];
-            table[row_of(space)][core] = rule(space, core_type);
+            table[base(space) + step(space)][core] = rule(space, core_type);
             i += 1;
         }
         let mut i = 0;
@@ -147,7 +145,7 @@ const TABLE: [[Resolved; CoreType::COUNT]; ROWS] = {
         let mut mxu_id = 0;
         while mxu_id < 256 {
             let space = MemorySpace::Acc(mxu_id as u8);
-            table[row_of(space)][core] = rule(space, core_type);
+            table[base(space) + step(space)][core] = rule(space, core_type);
             mxu_id += 1;
         }
         core += 1;
@@ -155,12 +153,16 @@ const TABLE: [[Resolved; CoreType::COUNT]; ROWS] = {
     table
 };
 
-const fn row(index: usize) -> &'static [Resolved; CoreType::COUNT] {
-    &TABLE[index]
-}
-
-const fn row_of(space: MemorySpace) -> usize {
-    base(space) + step(space)
+/// Neither index is ever out of range: every space and call site has its row,
+/// every core type its column, and filling the table has visited them all.
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "the table has a row for every base and step"
+)]
+#[inline]
+const fn entry(base: usize, step: usize, core_type: CoreType) -> Resolved {
+    TABLE[base + step][core_type as usize]
 }
 
 const fn base(space: MemorySpace) -> usize {

@@ -37,12 +37,18 @@ impl fmt::Display for Word {
     }
 }
 
-/// Words with commas between them.
-pub(crate) struct List(pub(crate) &'static [&'static str]);
+/// The word of the variant with this number, of the words in order.
+#[allow(clippy::indexing_slicing, reason = "strum's VARIANTS has an entry a variant")]
+pub(crate) const fn word_of(words: &'static [&'static str], variant: usize) -> &'static str {
+    words[variant]
+}
 
-impl fmt::Display for List {
+/// Words with commas between them.
+pub(crate) struct List<W>(pub(crate) W);
+
+impl<W: IntoIterator<Item: fmt::Display> + Clone> fmt::Display for List<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().enumerate().try_for_each(|(i, word)| {
+        self.0.clone().into_iter().enumerate().try_for_each(|(i, word)| {
             let comma = if i == 0 { "" } else { ", " };
             write!(f, "{comma}{word}")
         })

@@ -1,0 +1,336 @@
+//! Mosaic's attributes `#tpu.memory_space<…>` and `#tpu.core_type<…>`, both ways.
+
+use crate::core_type::CoreType;
+use crate::error::{Code, Fault};
+use crate::memory_space::{CoreMemorySpace, MemrefSpace, TpuSpace};
+use crate::word::{List, Word, word_impls};
+use std::str::FromStr;
+
+/// A memory space as Mosaic writes it on a memref's type.
+///
+/// ```
+/// use mosaic_memspace::{CoreType, MemorySpace, MemorySpaceAttr, Resolved, resolve};
+///
+/// let tagged: MemorySpace = "smem@tc".parse()?;
+/// match resolve(tagged, CoreType::ScVectorSubcore) {
+///     Resolved::Memref(space) => {
+///         let attribute = MemorySpaceAttr::new(space)?;
+///         assert_eq!(attribute.as_str(), "#tpu.memory_space<smem, tc>");
+///         assert_eq!("#tpu.memory_space<smem,tc>".parse(), Ok(attribute));
+///     }
+///     Resolved::Acc(_) => unreachable!("an accumulator has no attribute"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MemorySpaceAttr {
+    space: MemrefSpace,
+    text: &'static str,
+}
+
+impl MemorySpaceAttr {
+    const MNEMONIC: &'static str = "#tpu.memory_space";
+
+    /// The attribute of a memref in `space`.
+    ///
+    /// # Errors
+    /// [`NotOwnableByCore`] for a tagged `vmem_shared`: a mesh owns it, and
+    /// Mosaic has no way to say so.
+    ///
+    /// ```
+    /// use mosaic_memspace::{CoreMemorySpace, MemorySpaceAttr, MemrefSpace};
+    ///
+    /// let hbm = MemorySpaceAttr::new(MemrefSpace::HBM);
+    /// assert_eq!(hbm.map(MemorySpaceAttr::as_str), Ok("#tpu.memory_space<hbm>"));
+    ///
+    /// let shared = MemrefSpace::Core(CoreMemorySpace::VmemSharedOfScVectorSubcore);
+    /// assert!(MemorySpaceAttr::new(shared).is_err());
+    /// ```
+    pub const fn new(space: MemrefSpace) -> Result<Self, NotOwnableByCore> {
+        let text = match space {
+            MemrefSpace::Any => "#tpu.memory_space<any>",
+            MemrefSpace::Host => "#tpu.memory_space<host>",
+            MemrefSpace::Tpu(space) => match space {
+                TpuSpace::Vmem => "#tpu.memory_space<vmem>",
+                TpuSpace::VmemShared => "#tpu.memory_space<vmem_shared>",
+                TpuSpace::Smem => "#tpu.memory_space<smem>",
+                TpuSpace::Cmem => "#tpu.memory_space<cmem>",
+                TpuSpace::SemaphoreMem => "#tpu.memory_space<semaphore_mem>",
+                TpuSpace::Hbm => "#tpu.memory_space<hbm>",
+            },
+            MemrefSpace::Core(tagged) => match tagged {
+                CoreMemorySpace::VmemOfTc => "#tpu.memory_space<vmem, tc>",
+                CoreMemorySpace::SmemOfTc => "#tpu.memory_space<smem, tc>",
+                CoreMemorySpace::CmemOfTc => "#tpu.memory_space<cmem, tc>",
+                CoreMemorySpace::SemaphoreMemOfTc => "#tpu.memory_space<semaphore_mem, tc>",
+                CoreMemorySpace::SmemOfScScalarSubcore => {
+                    "#tpu.memory_space<smem, sc_scalar_subcore>"
+                }
+                CoreMemorySpace::SemaphoreMemOfScScalarSubcore => {
+                    "#tpu.memory_space<semaphore_mem, sc_scalar_subcore>"
+                }
+                CoreMemorySpace::VmemOfScVectorSubcore => {
+                    "#tpu.memory_space<vmem, sc_vector_subcore>"
+                }
+                CoreMemorySpace::SmemOfScVectorSubcore => {
+                    "#tpu.memory_space<smem, sc_vector_subcore>"
+                }
+                CoreMemorySpace::SemaphoreMemOfScVectorSubcore => {
+                    "#tpu.memory_space<semaphore_mem, sc_vector_subcore>"
+                }
+                CoreMemorySpace::VmemSharedOfScScalarSubcore
+                | CoreMemorySpace::VmemSharedOfScVectorSubcore => {
+                    return Err(NotOwnableByCore(tagged));
+                }
+            },
+        };
+        Ok(Self { space, text })
+    }
+
+    /// Every attribute, in the order of [`MemrefSpace::ALL`].
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::MemorySpaceAttr::all().count(), 17);
+    /// ```
+    pub fn all() -> impl Iterator<Item = Self> {
+        MemrefSpace::ALL.iter().filter_map(|space| Self::new(*space).ok())
+    }
+
+    /// The space that it says.
+    ///
+    /// ```
+    /// use mosaic_memspace::{MemorySpaceAttr, MemrefSpace};
+    /// let attribute: MemorySpaceAttr = "#tpu.memory_space<vmem>".parse()?;
+    /// assert_eq!(attribute.space(), MemrefSpace::VMEM);
+    /// # Ok::<(), mosaic_memspace::UnknownAttribute>(())
+    /// ```
+    pub const fn space(self) -> MemrefSpace {
+        self.space
+    }
+
+    /// Its text, as Mosaic prints it.
+    ///
+    /// ```
+    /// use mosaic_memspace::{MemorySpaceAttr, MemrefSpace};
+    /// let attribute = MemorySpaceAttr::new(MemrefSpace::Any);
+    /// assert_eq!(attribute.map(MemorySpaceAttr::as_str), Ok("#tpu.memory_space<any>"));
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        self.text
+    }
+
+    /// The number of the space in the Mosaic dialect; a tag is no part of it.
+    ///
+    /// ```
+    /// use mosaic_memspace::{MemorySpaceAttr, MemrefSpace};
+    /// assert_eq!(MemorySpaceAttr::new(MemrefSpace::CMEM).map(MemorySpaceAttr::number), Ok(3));
+    /// ```
+    pub const fn number(self) -> u32 {
+        let space = match self.space {
+            MemrefSpace::Any => return u32::MAX,
+            MemrefSpace::Host => return 6,
+            MemrefSpace::Tpu(space) => space,
+            MemrefSpace::Core(tagged) => tagged.space(),
+        };
+        match space {
+            TpuSpace::Vmem => 0,
+            TpuSpace::Smem => 1,
+            TpuSpace::Hbm => 2,
+            TpuSpace::Cmem => 3,
+            TpuSpace::SemaphoreMem => 4,
+            TpuSpace::VmemShared => 5,
+        }
+    }
+
+    /// The untagged attribute with this number, or `None` when there is none.
+    ///
+    /// ```
+    /// use mosaic_memspace::{MemorySpaceAttr, MemrefSpace};
+    /// let any = MemorySpaceAttr::from_number(u32::MAX);
+    /// assert_eq!(any.map(MemorySpaceAttr::space), Some(MemrefSpace::Any));
+    /// assert_eq!(MemorySpaceAttr::from_number(7), None);
+    /// ```
+    pub fn from_number(number: u32) -> Option<Self> {
+        Self::all().find(|attribute| attribute.number() == number)
+    }
+
+    fn of(space: &str, core_type: Option<&str>) -> Option<Self> {
+        let written = |attribute: &Self| {
+            let (name, tag) = match attribute.space {
+                MemrefSpace::Any => ("any", None),
+                MemrefSpace::Host => ("host", None),
+                MemrefSpace::Tpu(space) => (space.as_str(), None),
+                MemrefSpace::Core(tagged) => (tagged.space().as_str(), Some(tagged.core_type())),
+            };
+            name == space && tag.map(CoreType::as_str) == core_type
+        };
+        Self::all().find(written)
+    }
+}
+
+word_impls!(MemorySpaceAttr, "a #tpu.memory_space attribute");
+
+impl FromStr for MemorySpaceAttr {
+    type Err = UnknownAttribute;
+
+    fn from_str(text: &str) -> Result<Self, UnknownAttribute> {
+        let attribute = parameters(text, Self::MNEMONIC).and_then(|inside| {
+            let (space, core_type) = match inside.split_once(',') {
+                Some((space, core_type)) => (space, Some(trim(core_type))),
+                None => (inside, None),
+            };
+            Self::of(trim(space), core_type)
+        });
+        attribute.ok_or_else(|| UnknownAttribute::new(text, Self::all().map(Self::as_str)))
+    }
+}
+
+/// A core type as Mosaic writes it on a function.
+///
+/// ```
+/// use mosaic_memspace::{CoreType, CoreTypeAttr};
+///
+/// let attribute = CoreTypeAttr::new(CoreType::ScVectorSubcore);
+/// assert_eq!(attribute.to_string(), "#tpu.core_type<sc_vector_subcore>");
+/// assert_eq!("#tpu.core_type< sc_vector_subcore >".parse(), Ok(attribute));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CoreTypeAttr(CoreType);
+
+impl CoreTypeAttr {
+    const MNEMONIC: &'static str = "#tpu.core_type";
+
+    /// The attribute of a function for cores of this type.
+    ///
+    /// ```
+    /// use mosaic_memspace::{CoreType, CoreTypeAttr};
+    /// assert_eq!(CoreTypeAttr::new(CoreType::Tc).as_str(), "#tpu.core_type<tc>");
+    /// ```
+    pub const fn new(core_type: CoreType) -> Self {
+        Self(core_type)
+    }
+
+    /// Every attribute, in the order of the core types' numbers.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::CoreTypeAttr::all().count(), 3);
+    /// ```
+    pub fn all() -> impl Iterator<Item = Self> {
+        CoreType::ALL.iter().copied().map(Self)
+    }
+
+    /// The core type that it says.
+    ///
+    /// ```
+    /// use mosaic_memspace::{CoreType, CoreTypeAttr};
+    /// assert_eq!(CoreTypeAttr::new(CoreType::Tc).core_type(), CoreType::Tc);
+    /// ```
+    pub const fn core_type(self) -> CoreType {
+        self.0
+    }
+
+    /// Its text, as Mosaic prints it.
+    ///
+    /// ```
+    /// use mosaic_memspace::{CoreType, CoreTypeAttr};
+    /// const TEXT: &str = CoreTypeAttr::new(CoreType::ScScalarSubcore).as_str();
+    /// assert_eq!(TEXT, "#tpu.core_type<sc_scalar_subcore>");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        match self.0 {
+            CoreType::Tc => "#tpu.core_type<tc>",
+            CoreType::ScScalarSubcore => "#tpu.core_type<sc_scalar_subcore>",
+            CoreType::ScVectorSubcore => "#tpu.core_type<sc_vector_subcore>",
+        }
+    }
+}
+
+word_impls!(CoreTypeAttr, "a #tpu.core_type attribute");
+
+impl FromStr for CoreTypeAttr {
+    type Err = UnknownAttribute;
+
+    fn from_str(text: &str) -> Result<Self, UnknownAttribute> {
+        parameters(text, Self::MNEMONIC)
+            .and_then(|inside| trim(inside).parse().ok())
+            .map(Self)
+            .ok_or_else(|| UnknownAttribute::new(text, Self::all().map(Self::as_str)))
+    }
+}
+
+/// What stands between the angle brackets of `mnemonic<…>`.
+fn parameters<'a>(text: &'a str, mnemonic: &str) -> Option<&'a str> {
+    text.strip_prefix(mnemonic)?.strip_prefix('<')?.strip_suffix('>')
+}
+
+/// Without the blanks and newlines that MLIR's lexer skips.
+fn trim(parameter: &str) -> &str {
+    parameter.trim_matches([' ', '\t', '\n', '\r'])
+}
+
+/// A tagged space that Mosaic cannot write (the dialect's `CoreMemorySpaceAttr`
+/// takes vmem of tc and `sc_vector_subcore`, smem and `semaphore_mem` of all
+/// three, cmem of tc).
+///
+/// ```
+/// use mosaic_memspace::{CoreMemorySpace, MemorySpaceAttr, MemrefSpace};
+/// let shared = MemrefSpace::Core(CoreMemorySpace::VmemSharedOfScScalarSubcore);
+/// assert_eq!(
+///     MemorySpaceAttr::new(shared).unwrap_err().to_string(),
+///     "memory space vmem_shared is not ownable by sc_scalar_subcore in Mosaic"
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("memory space {} is not ownable by {} in Mosaic", .0.space(), .0.core_type())]
+pub struct NotOwnableByCore(CoreMemorySpace);
+
+impl NotOwnableByCore {
+    /// The space and its owner.
+    pub const fn tagged(self) -> CoreMemorySpace {
+        self.0
+    }
+}
+
+impl Fault for NotOwnableByCore {
+    fn code(&self) -> Code {
+        Code::NotOwnableByCore
+    }
+
+    fn help(&self) -> String {
+        format!("write {} without its owner", self.0.space())
+    }
+}
+
+/// A text that is no attribute of the kind asked for.
+///
+/// ```
+/// use mosaic_memspace::CoreTypeAttr;
+/// assert_eq!(
+///     "#tpu.core_type<gpu>".parse::<CoreTypeAttr>().unwrap_err().to_string(),
+///     "unknown attribute: #tpu.core_type<gpu>; expected one of #tpu.core_type<tc>, \
+///      #tpu.core_type<sc_scalar_subcore>, #tpu.core_type<sc_vector_subcore>"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown attribute: {text}; expected one of {}", List(.known.iter()))]
+pub struct UnknownAttribute {
+    text: Word,
+    known: Vec<&'static str>,
+}
+
+impl UnknownAttribute {
+    fn new(text: &str, known: impl Iterator<Item = &'static str>) -> Self {
+        Self { text: Word::new(text), known: known.collect() }
+    }
+
+    /// The text, as it came.
+    pub fn text(&self) -> &str {
+        self.text.as_str()
+    }
+}
+
+impl Fault for UnknownAttribute {
+    fn code(&self) -> Code {
+        Code::UnknownAttribute
+    }
+}
