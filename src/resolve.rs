@@ -125,6 +125,7 @@ const ACC: usize = UNWRITTEN + CallSite::COUNT;
 const ROWS: usize = ACC + 256;
 
 /// One row a space, one column a core type.
+#[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
 const TABLE: [[Resolved; CoreType::COUNT]; ROWS] = {
     let mut table = [[Resolved::ANY; CoreType::COUNT]; ROWS];
     let mut core = 0;
@@ -143,10 +144,13 @@ const TABLE: [[Resolved; CoreType::COUNT]; ROWS] = {
             i += 1;
         }
         let mut mxu_id = 0;
-        while mxu_id < 256 {
-            let space = MemorySpace::Acc(mxu_id as u8);
+        loop {
+            let space = MemorySpace::Acc(mxu_id);
             table[base(space) + step(space)][core] = rule(space, core_type);
-            mxu_id += 1;
+            match mxu_id.checked_add(1) {
+                Some(next) => mxu_id = next,
+                None => break,
+            }
         }
         core += 1;
     }
