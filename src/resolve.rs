@@ -2,7 +2,9 @@
 
 use crate::core_type::CoreType;
 use crate::memory_space::{CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace};
-use strum::{EnumCount, EnumIter, VariantArray};
+use crate::word::word_of;
+use std::fmt;
+use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
 
 /// The memory space that `space` means on a core of type `core_type`.
 ///
@@ -32,8 +34,20 @@ pub const fn resolve(space: MemorySpace, core_type: CoreType) -> Resolved {
 /// assert_eq!(resolved, Resolved::SMEM);
 /// ```
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumCount, EnumIter, VariantArray,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    VariantArray,
+    VariantNames,
 )]
+#[strum(serialize_all = "snake_case")]
 #[repr(u8)]
 pub enum CallSite {
     /// A block spec of a pipelined kernel: `default`.
@@ -52,7 +66,16 @@ impl CallSite {
     /// ```
     /// assert_eq!(mosaic_memspace::CallSite::ALL.len(), 4);
     /// ```
-    pub const ALL: &'static [Self] = Self::VARIANTS;
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// A word for it, e.g. `block_spec`.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::CallSite::Other.as_str(), "other");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    }
 
     /// The space that an author who wrote none is taken to have written.
     ///
@@ -92,6 +115,12 @@ impl CallSite {
             None => self as usize,
         };
         entry(base, step, core_type)
+    }
+}
+
+impl fmt::Display for CallSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
     }
 }
 

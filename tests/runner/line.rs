@@ -40,8 +40,10 @@ impl<T> From<Result<T, Code>> for Answer<T> {
 /// A function that vectors ask for.
 pub(crate) struct Function {
     name: &'static str,
-    answer: Box<dyn Fn(&str) -> serde_json::Result<Answer<Value>>>,
+    answer: Box<Answering>,
 }
+
+type Answering = dyn Fn(&str) -> serde_json::Result<Answer<Value>>;
 
 pub(crate) fn function<I: DeserializeOwned, O: Serialize>(
     name: &'static str,

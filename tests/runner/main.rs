@@ -4,6 +4,13 @@
 //! A function is one line of `FUNCTIONS`; its family's module says how its
 //! input is read and which of the crate's functions answers.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    reason = "every function has one shape here, and counts are small"
+)]
+
 mod line;
 mod spaces;
 
