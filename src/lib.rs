@@ -31,3 +31,7 @@ pub use memory_space::{
     CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace, UnknownMemorySpace,
 };
 pub use resolve::{CallSite, resolve};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

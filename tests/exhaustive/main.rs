@@ -3,7 +3,13 @@
 //!
 //! `MOSAIC_BLESS=1` rewrites the lists of places that must decide.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unnecessary_debug_formatting,
+    reason = "a test, whose failures are panics; Debug quotes a path as TOML wants it"
+)]
 
 use serde_json::Value;
 use std::collections::BTreeSet;
