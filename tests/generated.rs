@@ -44,7 +44,7 @@ fn refreshed(document: &str) -> String {
         let (arguments, after) = after.split_once(STOP).expect("a command without its end");
         let (_, after) = after.split_once(END).expect("an output without its end");
         let output = output(arguments);
-        fresh += &format!("{before}{START}{arguments}{STOP}{output}{END}");
+        fresh.extend([before, START, arguments, STOP, &output, END]);
         rest = after;
     }
     fresh + rest
