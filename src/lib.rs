@@ -20,6 +20,7 @@
 
 mod attribute;
 mod core_type;
+mod dtype;
 pub mod error;
 mod memory_space;
 mod resolve;
@@ -27,6 +28,7 @@ mod word;
 
 pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
 pub use core_type::{CoreType, UnknownCoreType};
+pub use dtype::{Dtype, UnknownDtype};
 pub use memory_space::{
     CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace, UnknownMemorySpace,
 };
