@@ -19,6 +19,7 @@
 //! ```
 
 mod attribute;
+mod chip;
 mod core_type;
 mod dtype;
 pub mod error;
@@ -27,6 +28,10 @@ mod resolve;
 mod word;
 
 pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
+pub use chip::{
+    Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts,
+    UnknownChip,
+};
 pub use core_type::{CoreType, UnknownCoreType};
 pub use dtype::{Dtype, UnknownDtype};
 pub use memory_space::{
