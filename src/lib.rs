@@ -19,14 +19,21 @@
 //! ```
 
 mod attribute;
+mod chip;
 mod core_type;
+mod dtype;
 pub mod error;
 mod memory_space;
 mod resolve;
 mod word;
 
 pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
+pub use chip::{
+    Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts,
+    UnknownChip,
+};
 pub use core_type::{CoreType, UnknownCoreType};
+pub use dtype::{Dtype, UnknownDtype};
 pub use memory_space::{
     CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace, UnknownMemorySpace,
 };
