@@ -21,6 +21,7 @@
 mod attribute;
 mod chip;
 mod core_type;
+pub mod custom_call;
 mod dtype;
 pub mod error;
 mod memory_space;

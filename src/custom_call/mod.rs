@@ -1,0 +1,22 @@
+//! What XLA is handed with a kernel: where its memory-space decisions leave the
+//! lowering pass.
+//!
+//! * [`Color`]: the number by which XLA knows the memory space of an operand.
+//! * [`Flags`]: the compiler flags of one kernel.
+//!
+//! A function whose name begins with `jax_` answers as JAX does even where that
+//! is uneven; the one without the prefix gives the even answer.
+
+mod color;
+mod flag;
+mod params;
+
+pub use color::{
+    Color, ColorNumber, ColorUnsupported, InputColor, InputColorUnsupported, UnknownColor, color,
+    jax_color,
+};
+pub use flag::{Finite, FlagError, FlagName, FlagValue, Flags, WrittenFlagValue};
+pub use params::{
+    DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
+    UnknownParamWord,
+};
