@@ -11,6 +11,7 @@
     reason = "every function has one shape here, and counts are small"
 )]
 
+mod custom_call;
 mod line;
 mod spaces;
 
@@ -22,6 +23,7 @@ use std::{env, fs, io};
 
 fn functions() -> Vec<Function> {
     vec![
+        function("backend_config", custom_call::backend_config),
         function("resolve", spaces::resolve),
         function("mosaic_attribute", spaces::mosaic_attribute),
     ]
