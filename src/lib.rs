@@ -19,6 +19,7 @@
 //! ```
 
 mod attribute;
+pub mod check;
 mod core_type;
 mod dtype;
 pub mod error;
