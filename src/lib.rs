@@ -20,6 +20,7 @@
 
 mod attribute;
 pub mod check;
+mod chip;
 mod core_type;
 mod dtype;
 pub mod error;
@@ -28,6 +29,10 @@ mod resolve;
 mod word;
 
 pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
+pub use chip::{
+    Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts,
+    UnknownChip,
+};
 pub use core_type::{CoreType, UnknownCoreType};
 pub use dtype::{Dtype, UnknownDtype};
 pub use memory_space::{
