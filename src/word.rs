@@ -54,6 +54,18 @@ pub(crate) const fn word_of(words: &'static [&'static str], variant: usize) -> &
     words[variant]
 }
 
+/// Whether two words are the same, known at compile time.
+pub(crate) const fn same(a: &str, b: &str) -> bool {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    while let ([first, a_rest @ ..], [other, b_rest @ ..]) = (a, b) {
+        if *first != *other {
+            return false;
+        }
+        (a, b) = (a_rest, b_rest);
+    }
+    a.is_empty() && b.is_empty()
+}
+
 /// Words with commas between them.
 pub(crate) struct List<W>(pub(crate) W);
 

@@ -1,6 +1,7 @@
 //! The chips, and the facts about them: one table, known at compile time.
 
 mod capacity;
+mod device_kind;
 mod facts;
 mod table;
 
