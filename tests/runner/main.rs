@@ -11,6 +11,7 @@
     reason = "every function has one shape here, and counts are small"
 )]
 
+mod handed_over;
 mod line;
 mod spaces;
 
@@ -24,6 +25,10 @@ fn functions() -> Vec<Function> {
     vec![
         function("resolve", spaces::resolve),
         function("mosaic_attribute", spaces::mosaic_attribute),
+        function("color", handed_over::color),
+        function("tiling", handed_over::tiling),
+        function("collective_ids", handed_over::collective_ids),
+        function("collective_ids_from_base", handed_over::collective_ids_from_base),
     ]
 }
 

@@ -1,0 +1,92 @@
+//! What XLA is handed: colours, aliases, parameters, collective ids.
+
+use crate::line::{Answer, Word};
+use mosaic_memspace::custom_call::{
+    AutoAssign, Call, CollectiveId, CollectiveIds, Color, IdOptions, Policy, Tiling, jax_color,
+};
+use mosaic_memspace::error::{Code, Fault};
+use mosaic_memspace::{CoreType, MemorySpace};
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Annotated {
+    space: Option<Word<MemorySpace>>,
+    core: Word<CoreType>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Colored {
+    name: Word<Color>,
+    color: u8,
+}
+
+pub(crate) fn color(value: Annotated) -> Result<Option<Colored>, Code> {
+    let color = jax_color(value.space.map(|space| space.0), value.core.0);
+    let color = color.map_err(|fault| fault.code())?;
+    Ok(color.map(|color| Colored { name: Word(color), color: color.number() }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TilingOf {
+    core: Word<CoreType>,
+    use_tc_tiling_on_sc: Option<bool>,
+}
+
+pub(crate) fn tiling(params: TilingOf) -> Result<Option<Word<Tiling>>, Code> {
+    let tiling = Tiling::resolve(params.use_tc_tiling_on_sc, params.core.0);
+    tiling.map(|tiling| tiling.map(Word)).map_err(|fault| fault.code())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Calls {
+    mode: Word<AutoAssign>,
+    calls: Vec<CallOf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallOf {
+    module: String,
+    skip_device_barrier: bool,
+    collective_id: Option<i64>,
+    has_custom_barrier: bool,
+    allow_collective_id_without_custom_barrier: bool,
+    tag: Option<String>,
+}
+
+impl CallOf {
+    fn call(&self) -> Result<Call<'_>, Code> {
+        let collective_id = self.collective_id.map(CollectiveId::new).transpose();
+        Ok(Call {
+            module: self.module.as_bytes(),
+            tag: self.tag.as_deref(),
+            skip_device_barrier: self.skip_device_barrier,
+            collective_id: collective_id.map_err(|fault| fault.code())?,
+            has_custom_barrier: self.has_custom_barrier,
+            allow_collective_id_without_custom_barrier: self
+                .allow_collective_id_without_custom_barrier,
+        })
+    }
+}
+
+pub(crate) fn collective_ids(module: Calls) -> Result<Vec<Answer<Option<u64>>>, Code> {
+    ids(&module, Policy::FirstFree)
+}
+
+pub(crate) fn collective_ids_from_base(module: Calls) -> Result<Vec<Answer<Option<u64>>>, Code> {
+    ids(&module, Policy::FromBase)
+}
+
+fn ids(module: &Calls, policy: Policy) -> Result<Vec<Answer<Option<u64>>>, Code> {
+    let calls: Vec<Call> = module.calls.iter().map(CallOf::call).collect::<Result<_, _>>()?;
+    let options = IdOptions::new(policy).auto_assign(module.mode.0);
+    let mut ids = CollectiveIds::new(options, &calls);
+    let answers = calls.iter().map(|call| {
+        let id = ids.assign(call).map_err(|fault| fault.code())?;
+        Ok(id.map(CollectiveId::get))
+    });
+    Ok(answers.map(Answer::from).collect())
+}
