@@ -146,6 +146,8 @@ codes! {
         => "write one of the chips listed; a chip that is not among them can be described by a value of the same type";
     UnknownDtype Error "a word that names no element type"
         => "write one of the element types listed, as JAX spells them";
+    UnknownAccess Error "a word that names no operation, shape or mode of copy"
+        => "write one of the words listed, in lower case";
     UnknownAttribute Error "a text that is no Mosaic attribute of the kind expected"
         => "write it as Mosaic prints it, in lower case";
     UnknownCode Error "a word that names no code"

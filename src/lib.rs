@@ -19,6 +19,7 @@
 //! ```
 
 mod attribute;
+pub mod check;
 mod chip;
 mod core_type;
 pub mod custom_call;

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 
-/// The id of the barrier semaphore that a kernel uses; never negative.
+/// The id of the barrier semaphore that a kernel uses; 32 bits, never negative.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::CollectiveId;
@@ -15,26 +15,27 @@ use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 /// # Ok::<(), mosaic_memspace::custom_call::CollectiveIdError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CollectiveId(u64);
+pub struct CollectiveId(u32);
 
 impl CollectiveId {
     /// The id with this number.
     ///
     /// # Errors
-    /// [`CollectiveIdError::Negative`]
+    /// [`CollectiveIdError::OutOfRange`]
     ///
     /// ```
     /// use mosaic_memspace::custom_call::CollectiveId;
     /// assert_eq!(
     ///     CollectiveId::new(-1).unwrap_err().to_string(),
-    ///     "collective_id is -1; it has to be 0 or more"
+    ///     "collective_id is -1; it has to be 0 or more, and below 2^32"
     /// );
     /// ```
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
     pub const fn new(number: i64) -> Result<Self, CollectiveIdError> {
-        if number < 0 {
-            return Err(CollectiveIdError::Negative { number });
+        if number < 0 || number > u32::MAX as i64 {
+            return Err(CollectiveIdError::OutOfRange { number });
         }
-        Ok(Self(number.unsigned_abs()))
+        Ok(Self(number as u32))
     }
 
     /// The number.
@@ -43,14 +44,14 @@ impl CollectiveId {
     /// use mosaic_memspace::custom_call::CollectiveId;
     /// assert_eq!(CollectiveId::from(25).get(), 25);
     /// ```
-    pub const fn get(self) -> u64 {
+    pub const fn get(self) -> u32 {
         self.0
     }
 }
 
 impl From<u32> for CollectiveId {
     fn from(number: u32) -> Self {
-        Self(number.into())
+        Self(number)
     }
 }
 
@@ -232,7 +233,7 @@ impl Policy {
     /// use mosaic_memspace::custom_call::Policy;
     /// assert_eq!(Policy::FromBase.first(), 7000);
     /// ```
-    pub const fn first(self) -> u64 {
+    pub const fn first(self) -> u32 {
         match self {
             Self::FirstFree => 0,
             Self::FromBase => 7000,
@@ -371,7 +372,7 @@ pub struct CollectiveIds<'a> {
     given: HashMap<Key<'a>, Given>,
     taken: HashMap<CollectiveId, Taker>,
     /// From the policy's first id to here, all are taken.
-    next: u64,
+    next: u32,
 }
 
 /// What calls of one id have in common. Tags come before kernels.
@@ -553,7 +554,7 @@ impl<'a> CollectiveIds<'a> {
     }
 
     fn give(&mut self, key: Key<'a>) -> Given {
-        // No author's id lies above i64::MAX: the search ends long before u64's.
+        // It ends: a module has fewer than 2^32 calls.
         while self.taken.contains_key(&CollectiveId(self.next)) {
             self.next = self.next.saturating_add(1);
         }
@@ -634,9 +635,9 @@ pub enum CollectiveIdError {
         /// The id.
         id: CollectiveId,
     },
-    /// An id below zero.
-    #[error("collective_id is {number}; it has to be 0 or more")]
-    Negative {
+    /// A number below zero, or of more than 32 bits.
+    #[error("collective_id is {number}; it has to be 0 or more, and below 2^32")]
+    OutOfRange {
         /// The number.
         number: i64,
     },
@@ -650,7 +651,7 @@ impl Fault for CollectiveIdError {
             Self::Missing => Code::MissingCollectiveId,
             Self::Unexpected { .. } => Code::UnexpectedCollectiveId,
             Self::Conflict { .. } => Code::CollectiveIdConflict,
-            Self::Negative { .. } => Code::CollectiveIdNegative,
+            Self::OutOfRange { .. } => Code::CollectiveIdNegative,
         }
     }
 
@@ -676,7 +677,7 @@ impl Fault for CollectiveIdError {
             Self::Conflict { .. } => {
                 format!("give an id below {}", Policy::FromBase.first())
             }
-            Self::Negative { .. } => self.code().mend().to_owned(),
+            Self::OutOfRange { .. } => self.code().mend().to_owned(),
         }
     }
 }

@@ -3,15 +3,23 @@
 //!
 //! * [`Color`]: the number by which XLA knows the memory space of an operand.
 //! * [`CollectiveIds`]: the ids by which kernels of a module meet at a barrier.
+//! * [`device_type`], [`active_core_count`]: what a module's functions say together.
 //! * [`Flags`]: the compiler flags of one kernel.
+//! * [`BackendConfig`]: what XLA is told about a kernel, as JSON, both ways.
 //!
 //! A function whose name begins with `jax_` answers as JAX does even where that
 //! is uneven; the one without the prefix gives the even answer.
 
 mod collective;
 mod color;
+mod config;
 mod flag;
+mod key;
+mod libtpu;
+mod module;
+mod number;
 mod params;
+mod write;
 
 pub use collective::{
     AutoAssign, Call, CollectiveId, CollectiveIdError, CollectiveIds, IdOptions, IdOrder, Policy,
@@ -21,7 +29,16 @@ pub use color::{
     Color, ColorNumber, ColorUnsupported, InputColor, InputColorUnsupported, UnknownColor, color,
     jax_color,
 };
+pub use config::{
+    BackendConfig, Base64, Body, ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig,
+    InvalidBase64, MegachipConfig, Open, RawJson, ScopedMemory, SparseCoreConfig, Unknown,
+};
 pub use flag::{Finite, FlagError, FlagName, FlagValue, Flags, WrittenFlagValue};
+pub use libtpu::{LibtpuVersion, NotAVersion, OneCoreMark};
+pub use module::{
+    ActiveCoresError, Bound, IterationSpace, MixedCoreTypes, ModuleFunction, active_core_count,
+    device_type, jax_active_core_count,
+};
 pub use params::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
     UnknownParamWord,

@@ -2,7 +2,9 @@
 
 use crate::line::{Answer, Word};
 use mosaic_memspace::custom_call::{
-    AutoAssign, Call, CollectiveId, CollectiveIds, Color, IdOptions, Policy, Tiling, jax_color,
+    self, AutoAssign, Bound, Call, CollectiveId, CollectiveIds, Color, DeviceType,
+    DimensionSemantics, IdOptions, IterationSpace, ModuleFunction, Policy, Tiling,
+    jax_active_core_count, jax_color,
 };
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::{CoreType, MemorySpace};
@@ -72,15 +74,15 @@ impl CallOf {
     }
 }
 
-pub(crate) fn collective_ids(module: Calls) -> Result<Vec<Answer<Option<u64>>>, Code> {
+pub(crate) fn collective_ids(module: Calls) -> Result<Vec<Answer<Option<u32>>>, Code> {
     ids(&module, Policy::FirstFree)
 }
 
-pub(crate) fn collective_ids_from_base(module: Calls) -> Result<Vec<Answer<Option<u64>>>, Code> {
+pub(crate) fn collective_ids_from_base(module: Calls) -> Result<Vec<Answer<Option<u32>>>, Code> {
     ids(&module, Policy::FromBase)
 }
 
-fn ids(module: &Calls, policy: Policy) -> Result<Vec<Answer<Option<u64>>>, Code> {
+fn ids(module: &Calls, policy: Policy) -> Result<Vec<Answer<Option<u32>>>, Code> {
     let calls: Vec<Call> = module.calls.iter().map(CallOf::call).collect::<Result<_, _>>()?;
     let options = IdOptions::new(policy).auto_assign(module.mode.0);
     let mut ids = CollectiveIds::new(options, &calls);
@@ -89,4 +91,50 @@ fn ids(module: &Calls, policy: Policy) -> Result<Vec<Answer<Option<u64>>>, Code>
         Ok(id.map(CollectiveId::get))
     });
     Ok(answers.map(Answer::from).collect())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Module {
+    functions: Vec<FunctionOf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FunctionOf {
+    core_type: Option<Word<CoreType>>,
+    bounds: Option<Vec<i64>>,
+    semantics: Option<Vec<Word<DimensionSemantics>>>,
+}
+
+pub(crate) fn device_type(module: Module) -> Result<Option<Word<DeviceType>>, Code> {
+    module.with_functions(|functions| {
+        let device_type = custom_call::device_type(functions);
+        device_type.map(|word| word.map(Word)).map_err(|fault| fault.code())
+    })
+}
+
+pub(crate) fn active_core_count(module: Module) -> Result<Option<i64>, Code> {
+    module
+        .with_functions(|functions| jax_active_core_count(functions).map_err(|fault| fault.code()))
+}
+
+impl Module {
+    fn with_functions<T>(&self, answer: impl FnOnce(&[ModuleFunction<'_>]) -> T) -> T {
+        let spaces: Vec<_> = self.functions.iter().map(FunctionOf::iteration_space).collect();
+        let functions = self.functions.iter().zip(&spaces).map(|(function, space)| {
+            let iteration_space =
+                space.as_ref().map(|(bounds, semantics)| IterationSpace { bounds, semantics });
+            ModuleFunction { core_type: function.core_type.map(|word| word.0), iteration_space }
+        });
+        answer(&functions.collect::<Vec<_>>())
+    }
+}
+
+impl FunctionOf {
+    fn iteration_space(&self) -> Option<(Vec<Bound>, Vec<DimensionSemantics>)> {
+        let bounds = self.bounds.as_ref()?.iter().copied().map(Bound::from_mlir);
+        let semantics = self.semantics.as_ref()?.iter().map(|word| word.0);
+        Some((bounds.collect(), semantics.collect()))
+    }
 }

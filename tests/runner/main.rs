@@ -11,6 +11,7 @@
     reason = "every function has one shape here, and counts are small"
 )]
 
+mod custom_call;
 mod handed_over;
 mod line;
 mod spaces;
@@ -23,12 +24,15 @@ use std::{env, fs, io};
 
 fn functions() -> Vec<Function> {
     vec![
+        function("backend_config", custom_call::backend_config),
         function("resolve", spaces::resolve),
         function("mosaic_attribute", spaces::mosaic_attribute),
         function("color", handed_over::color),
         function("tiling", handed_over::tiling),
         function("collective_ids", handed_over::collective_ids),
         function("collective_ids_from_base", handed_over::collective_ids_from_base),
+        function("device_type", handed_over::device_type),
+        function("active_core_count", handed_over::active_core_count),
     ]
 }
 
