@@ -654,9 +654,10 @@ struct Collector<'f, 'a>(&'f mut Vec<Unknown<'a>>);
 
 impl<'a> Collector<'_, 'a> {
     fn keys<K: Key>(&mut self, object: &str, extras: &Extras<'a, K>) {
-        let unknown = extras
-            .unknown()
-            .map(|extra| Unknown { path: format!("{object}{}", extra.key), value: extra.value });
+        let unknown = extras.unknown().map(|extra| Unknown {
+            path: format!("{object}{}", extra.key),
+            value: extra.value,
+        });
         self.0.extend(unknown);
     }
 

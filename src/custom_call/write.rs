@@ -241,9 +241,7 @@ fn custom_call_config<S: Sink>(config: &BackendConfig<'_>, sink: &mut S) {
         }
         CallKey::AllowInputFusion => {
             if let Some(allowed) = &config.allow_input_fusion {
-                list(members.value_of(key), &LIST, allowed, |allowed, sink| {
-                    boolean(*allowed, sink)
-                });
+                list(members.value_of(key), &LIST, allowed, |allowed, sink| boolean(*allowed, sink));
             }
         }
         CallKey::InternalScratchInBytes => members.if_some(key, config.internal_scratch_in_bytes),
@@ -392,7 +390,11 @@ fn body<S: Sink>(body: &Body<'_>, sink: &mut S) {
     }
 }
 
-fn open_word<S: Sink, T>(word: &Open<'_, T>, known: impl FnOnce(&T) -> &'static str, sink: &mut S) {
+fn open_word<S: Sink, T>(
+    word: &Open<'_, T>,
+    known: impl FnOnce(&T) -> &'static str,
+    sink: &mut S,
+) {
     match word {
         Open::Known(word) => quoted(known(word), sink),
         Open::Other(text) => raw(*text, sink),

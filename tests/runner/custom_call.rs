@@ -75,10 +75,8 @@ pub(crate) fn backend_config(call: Call) -> Result<String, Code> {
     let colors = call.output_memory_spaces.unwrap_or_default();
     config.set_output_colors(&colors.into_iter().map(|color| Some(color?.0)).collect::<Vec<_>>());
     let colors = call.input_memory_spaces.unwrap_or_default();
-    let colors: Result<Vec<_>, _> = colors
-        .into_iter()
-        .map(|color| color.map(|color| InputColor::new(color.0)).transpose())
-        .collect();
+    let colors: Result<Vec<_>, _> =
+        colors.into_iter().map(|color| color.map(|color| InputColor::new(color.0)).transpose()).collect();
     config.set_input_colors(&colors.map_err(|fault| fault.code())?);
     config.disable_bounds_checks = call.disable_bounds_checks;
     config.disable_semaphore_checks = call.disable_semaphore_checks;
@@ -86,7 +84,8 @@ pub(crate) fn backend_config(call: Call) -> Result<String, Code> {
     config.debug_locations = locations.as_deref().map(Body::Bytes);
     match call.device_type {
         Some(Word(DeviceType::SparseCore)) => {
-            let mark = if call.use_core_ids { OneCoreMark::CoreIds } else { OneCoreMark::Megachip };
+            let mark =
+                if call.use_core_ids { OneCoreMark::CoreIds } else { OneCoreMark::Megachip };
             let one_core = (call.active_core_count == Some(1)).then_some(mark);
             let tiling = call.tiling.map(|word| word.0);
             config.set_sparse_core(tiling, call.opt_level.map(|word| word.0), one_core);
