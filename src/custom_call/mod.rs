@@ -2,6 +2,7 @@
 //! lowering pass.
 //!
 //! * [`Color`]: the number by which XLA knows the memory space of an operand.
+//! * [`Alias`], [`alias_colors`]: colours carried between inputs and outputs in one buffer.
 //! * [`CollectiveIds`]: the ids by which kernels of a module meet at a barrier.
 //! * [`device_type`], [`active_core_count`]: what a module's functions say together.
 //! * [`Flags`]: the compiler flags of one kernel.
@@ -10,6 +11,7 @@
 //! A function whose name begins with `jax_` answers as JAX does even where that
 //! is uneven; the one without the prefix gives the even answer.
 
+mod alias;
 mod collective;
 mod color;
 mod config;
@@ -21,6 +23,10 @@ mod number;
 mod params;
 mod write;
 
+pub use alias::{
+    Alias, AliasColors, AliasError, AliasFaults, AliasWarning, HbmSpecs, Placed, Side, alias_colors,
+    jax_alias_colors,
+};
 pub use collective::{
     AutoAssign, Call, CollectiveId, CollectiveIdError, CollectiveIds, IdOptions, IdOrder, Policy,
     UnknownAutoAssign,

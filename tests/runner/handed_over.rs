@@ -2,9 +2,9 @@
 
 use crate::line::{Answer, Word};
 use mosaic_memspace::custom_call::{
-    self, AutoAssign, Bound, Call, CollectiveId, CollectiveIds, Color, DeviceType,
-    DimensionSemantics, IdOptions, IterationSpace, ModuleFunction, Policy, Tiling,
-    jax_active_core_count, jax_color,
+    self, Alias, AutoAssign, Bound, Call, CollectiveId, CollectiveIds, Color, DeviceType,
+    DimensionSemantics, IdOptions, InputColor, IterationSpace, ModuleFunction, Placed, Policy,
+    Tiling, jax_active_core_count, jax_alias_colors, jax_color,
 };
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::{CoreType, MemorySpace};
@@ -27,6 +27,39 @@ pub(crate) fn color(value: Annotated) -> Result<Option<Colored>, Code> {
     let color = jax_color(value.space.map(|space| space.0), value.core.0);
     let color = color.map_err(|fault| fault.code())?;
     Ok(color.map(|color| Colored { name: Word(color), color: color.number() }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Aliased {
+    core: Word<CoreType>,
+    inputs: Vec<Option<Word<MemorySpace>>>,
+    outputs: Vec<Option<Word<MemorySpace>>>,
+    aliases: Vec<(usize, usize)>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct SideColors {
+    inputs: Option<Vec<Option<Word<Color>>>>,
+    outputs: Option<Vec<Option<Word<Color>>>>,
+}
+
+pub(crate) fn alias_memory_spaces(value: Aliased) -> Result<SideColors, Code> {
+    let placed = |values: &[Option<Word<MemorySpace>>]| -> Vec<_> {
+        values.iter().map(|space| Placed::on_value(space.map(|space| space.0))).collect()
+    };
+    let alias = |&(input, output): &_| Alias { input, output };
+    let aliases: Vec<_> = value.aliases.iter().map(alias).collect();
+    let (inputs, outputs) = (placed(&value.inputs), placed(&value.outputs));
+    let colors = jax_alias_colors(&inputs, &outputs, &aliases, value.core.0);
+    let colors = colors.map_err(|fault| fault.code())?;
+    let input = |color: Option<InputColor>| color.map(|color| Word(color.color()));
+    Ok(SideColors {
+        inputs: colors.inputs.map(|colors| colors.into_iter().map(input).collect()),
+        outputs: colors
+            .outputs
+            .map(|colors| colors.into_iter().map(|color| color.map(Word)).collect()),
+    })
 }
 
 #[derive(Deserialize)]

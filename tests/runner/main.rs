@@ -28,6 +28,7 @@ fn functions() -> Vec<Function> {
         function("resolve", spaces::resolve),
         function("mosaic_attribute", spaces::mosaic_attribute),
         function("color", handed_over::color),
+        function("alias_memory_spaces", handed_over::alias_memory_spaces),
         function("tiling", handed_over::tiling),
         function("collective_ids", handed_over::collective_ids),
         function("collective_ids_from_base", handed_over::collective_ids_from_base),
