@@ -12,6 +12,7 @@
 )]
 
 mod custom_call;
+mod handed_over;
 mod line;
 mod spaces;
 
@@ -26,6 +27,13 @@ fn functions() -> Vec<Function> {
         function("backend_config", custom_call::backend_config),
         function("resolve", spaces::resolve),
         function("mosaic_attribute", spaces::mosaic_attribute),
+        function("color", handed_over::color),
+        function("alias_memory_spaces", handed_over::alias_memory_spaces),
+        function("tiling", handed_over::tiling),
+        function("collective_ids", handed_over::collective_ids),
+        function("collective_ids_from_base", handed_over::collective_ids_from_base),
+        function("device_type", handed_over::device_type),
+        function("active_core_count", handed_over::active_core_count),
     ]
 }
 
