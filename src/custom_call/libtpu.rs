@@ -54,11 +54,7 @@ impl LibtpuVersion {
     /// assert_eq!(LibtpuVersion::new(0, 0, 50).one_core_mark(), OneCoreMark::CoreIds);
     /// ```
     pub fn one_core_mark(self) -> OneCoreMark {
-        if self >= Self::FIRST_WITH_CORE_IDS {
-            OneCoreMark::CoreIds
-        } else {
-            OneCoreMark::Megachip
-        }
+        if self >= Self::FIRST_WITH_CORE_IDS { OneCoreMark::CoreIds } else { OneCoreMark::Megachip }
     }
 }
 

@@ -15,6 +15,8 @@ mod key;
 mod libtpu;
 mod number;
 mod params;
+#[cfg(feature = "read")]
+mod read;
 mod write;
 
 pub use color::{
@@ -31,3 +33,5 @@ pub use params::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
     UnknownParamWord,
 };
+#[cfg(feature = "read")]
+pub use read::InvalidConfig;

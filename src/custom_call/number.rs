@@ -10,27 +10,23 @@ pub(super) const FLOAT: usize = 24;
 
 /// An integer's decimal digits.
 pub(super) fn integer(number: i64, buffer: &mut [u8; INTEGER]) -> &str {
-    let mut places = buffer.iter_mut().rev();
-    let mut length = 0;
-    let mut put = |byte| {
-        if let Some(place) = places.next() {
-            *place = byte;
-            length += 1;
-        }
-    };
     let mut rest = number.unsigned_abs();
-    loop {
-        #[allow(clippy::cast_possible_truncation, reason = "a digit is below ten")]
-        put(b'0' | (rest % 10) as u8);
-        rest /= 10;
-        if rest == 0 {
+    let mut start = INTEGER;
+    for (place, byte) in buffer.iter_mut().enumerate().rev() {
+        let sign = rest == 0 && start != INTEGER;
+        if sign && number >= 0 {
             break;
         }
+        #[allow(clippy::cast_possible_truncation, reason = "a digit is below ten")]
+        let digit = b'0' | (rest % 10) as u8;
+        *byte = if sign { b'-' } else { digit };
+        start = place;
+        if sign {
+            break;
+        }
+        rest /= 10;
     }
-    if number < 0 {
-        put(b'-');
-    }
-    ascii(buffer.get(INTEGER.saturating_sub(length)..))
+    ascii(buffer.get(start..))
 }
 
 /// A finite float as Python's `repr` prints it: the shortest digits that read
@@ -124,10 +120,29 @@ mod tests {
     fn floats_are_printed_as_python_prints_them() {
         // Each text is Python's repr of the float that it reads as.
         for text in [
-            "0.0", "-0.0", "1.0", "0.1", "100.0", "2.5", "-2.5", "0.0001", "1e-05", "1.5e-05",
-            "123456789.125", "1234567890123456.0", "9999999999999998.0", "1e+16", "1.2345678901234568e+17",
-            "1e+22", "1.5e+300", "1e+100", "5e-324", "-2.2250738585072014e-308",
-            "1.7976931348623157e+308", "0.30000000000000004", "0.00012345678901234567",
+            "0.0",
+            "-0.0",
+            "1.0",
+            "0.1",
+            "100.0",
+            "2.5",
+            "-2.5",
+            "0.0001",
+            "1e-05",
+            "1.5e-05",
+            "123456789.125",
+            "1234567890123456.0",
+            "9999999999999998.0",
+            "1e+16",
+            "1.2345678901234568e+17",
+            "1e+22",
+            "1.5e+300",
+            "1e+100",
+            "5e-324",
+            "-2.2250738585072014e-308",
+            "1.7976931348623157e+308",
+            "0.30000000000000004",
+            "0.00012345678901234567",
         ] {
             let number: f64 = text.parse().unwrap_or(f64::NAN);
             assert_eq!(python_float(number, &mut [0; FLOAT]), text);
