@@ -1,6 +1,7 @@
 //! The keys of a backend config's objects, in the order that JAX writes them.
 
 use super::config::RawJson;
+use super::flag::FlagValue;
 use std::borrow::Cow;
 use strum::{VariantArray, VariantNames};
 
@@ -18,6 +19,7 @@ macro_rules! keys {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, VariantNames)]
         #[strum(serialize_all = "snake_case")]
+        #[allow(clippy::enum_variant_names, reason = "each is its key's name")]
         pub(super) enum $name {
             $($key,)*
         }
@@ -73,6 +75,17 @@ keys! {
 
     /// `megachip_parallelism_config`
     MegachipKey { Cores } [];
+}
+
+impl FlagValueKey {
+    /// The key that a value stands under.
+    pub(super) const fn of(value: FlagValue) -> Self {
+        match value {
+            FlagValue::Bool(_) => Self::BooleanValue,
+            FlagValue::Int(_) => Self::IntegerValue,
+            FlagValue::Float(_) => Self::DoubleValue,
+        }
+    }
 }
 
 /// The keys of an object that are none of `K`, each with the known key that it

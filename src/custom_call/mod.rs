@@ -21,6 +21,8 @@ mod libtpu;
 mod module;
 mod number;
 mod params;
+#[cfg(feature = "read")]
+mod read;
 mod write;
 
 pub use alias::{
@@ -49,3 +51,5 @@ pub use params::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
     UnknownParamWord,
 };
+#[cfg(feature = "read")]
+pub use read::InvalidConfig;

@@ -242,7 +242,7 @@ fn custom_call_config<S: Sink>(config: &BackendConfig<'_>, sink: &mut S) {
         CallKey::AllowInputFusion => {
             if let Some(allowed) = &config.allow_input_fusion {
                 list(members.value_of(key), &LIST, allowed, |allowed, sink| {
-                    boolean(*allowed, sink)
+                    boolean(*allowed, sink);
                 });
             }
         }
@@ -312,7 +312,7 @@ fn sparse_core_config<S: Sink>(config: &SparseCoreConfig<'_>, sink: &mut S) {
         }
         SparseCoreKey::CoreIds => {
             if !config.core_ids.is_empty() {
-                list(members.value_of(key), &LINES_LIST, &config.core_ids, core_id);
+                list(members.value_of(key), &LINES_LIST, config.core_ids.iter().copied(), core_id);
             }
         }
         SparseCoreKey::Tiling => {
@@ -347,36 +347,35 @@ fn scoped_memory<S: Sink>(limit: &ScopedMemory<'_>, sink: &mut S) {
 fn flag_config<S: Sink>(flag: &FlagConfig<'_>, sink: &mut S) {
     object(sink, &SPACED, &flag.extras, |key, members| match key {
         FlagKey::FlagType => quoted(flag.flag_type.as_str(), members.value_of(key)),
-        FlagKey::Value => match &flag.value {
-            Open::Known(value) => flag_value(*value, members.value_of(key)),
-            Open::Other(value) => raw(*value, members.value_of(key)),
-        },
+        FlagKey::Value => flag_value(flag, members.value_of(key)),
     });
 }
 
-fn flag_value<S: Sink>(value: FlagValue, sink: &mut S) {
-    let mut members = Members::begin(sink, &SPACED);
-    match value {
-        FlagValue::Bool(value) => boolean(value, members.value_of(FlagValueKey::BooleanValue)),
-        FlagValue::Int(value) => decimal(value, members.value_of(FlagValueKey::IntegerValue)),
-        FlagValue::Float(value) => {
-            let sink = members.value_of(FlagValueKey::DoubleValue);
-            sink.text(python_float(value.get(), &mut [0; FLOAT]));
+fn flag_value<S: Sink>(flag: &FlagConfig<'_>, sink: &mut S) {
+    object(sink, &SPACED, &flag.value_extras, |key, members| {
+        if let Some(value) = flag.value.filter(|value| FlagValueKey::of(*value) == key) {
+            let sink = members.value_of(key);
+            match value {
+                FlagValue::Bool(value) => boolean(value, sink),
+                FlagValue::Int(value) => decimal(value, sink),
+                FlagValue::Float(value) => sink.text(python_float(value.get(), &mut [0; FLOAT])),
+            }
         }
-    }
-    members.end();
+    });
 }
 
 fn megachip_config<S: Sink>(config: &MegachipConfig<'_>, sink: &mut S) {
     object(sink, &SPACED, &config.extras, |key, members| match key {
-        MegachipKey::Cores => list(members.value_of(key), &LIST, &config.cores, core_id),
+        MegachipKey::Cores => {
+            list(members.value_of(key), &LIST, config.cores.iter().copied(), core_id);
+        }
     });
 }
 
 /// A core's number, which JAX writes as a string.
-fn core_id<S: Sink>(id: &u32, sink: &mut S) {
+fn core_id<S: Sink>(id: u32, sink: &mut S) {
     sink.text("\"");
-    decimal((*id).into(), sink);
+    decimal(id.into(), sink);
     sink.text("\"");
 }
 
