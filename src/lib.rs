@@ -30,8 +30,8 @@ mod word;
 
 pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
 pub use chip::{
-    Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts,
-    UnknownChip,
+    Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, NoSparseCores,
+    SparseCoreFacts, UnknownChip,
 };
 pub use core_type::{CoreType, UnknownCoreType};
 pub use dtype::{Dtype, UnknownDtype};

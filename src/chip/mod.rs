@@ -1,10 +1,12 @@
 //! The chips, and the facts about them: one table, known at compile time.
 
 mod capacity;
+mod cores;
 mod facts;
 mod table;
 
 pub use capacity::Capacity;
+pub use cores::NoSparseCores;
 pub use facts::{ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts};
 
 use crate::error::{Code, Fault};

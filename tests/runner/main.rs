@@ -11,6 +11,8 @@
     reason = "every function has one shape here, and counts are small"
 )]
 
+mod accesses;
+mod blocks;
 mod line;
 mod spaces;
 
@@ -24,6 +26,9 @@ fn functions() -> Vec<Function> {
     vec![
         function("resolve", spaces::resolve),
         function("mosaic_attribute", spaces::mosaic_attribute),
+        function("block_mapping", blocks::block_mapping),
+        function("access", accesses::access),
+        function("dma", accesses::dma),
     ]
 }
 
