@@ -154,6 +154,8 @@ codes! {
         => "write one of the codes listed, spelt as they are in a report";
     UnknownColor Error "a word that names no colour"
         => "write one of the colours listed, or its number";
+    UnknownParamWord Error "a word that a compiler parameter does not take"
+        => "write one of the words listed, as JAX spells them";
 
     // The description contradicts itself.
     CoreTypeAndMesh Error "both a core type and a mesh, or neither"

@@ -22,6 +22,7 @@ mod attribute;
 pub mod check;
 mod chip;
 mod core_type;
+pub mod custom_call;
 mod dtype;
 pub mod error;
 mod memory_space;
@@ -30,8 +31,13 @@ mod word;
 
 pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
 pub use chip::{
+<<<<<<< HEAD
     Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, NoSparseCores,
     SparseCoreFacts, UnknownChip,
+=======
+    Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, InferredTiling, MatmulPairs,
+    ScVectorShapes, SparseCoreFacts, TilingError, UnknownChip,
+>>>>>>> hardware
 };
 pub use core_type::{CoreType, UnknownCoreType};
 pub use dtype::{Dtype, UnknownDtype};
@@ -39,3 +45,7 @@ pub use memory_space::{
     CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace, UnknownMemorySpace,
 };
 pub use resolve::{CallSite, resolve};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -157,6 +157,7 @@ const ROWS: usize = ACC + 256;
 #[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
 const TABLE: [[Resolved; CoreType::COUNT]; ROWS] = {
     let mut table = [[Resolved::ANY; CoreType::COUNT]; ROWS];
+    let mut filled = [false; ROWS];
     let mut core = 0;
     while core < CoreType::COUNT {
         let core_type = CoreType::ALL[core];
@@ -164,24 +165,32 @@ const TABLE: [[Resolved; CoreType::COUNT]; ROWS] = {
         while i < MemorySpace::ALL.len() {
             let space = MemorySpace::ALL[i];
             table[base(space) + step(space)][core] = rule(space, core_type);
+            filled[base(space) + step(space)] = true;
             i += 1;
         }
         let mut i = 0;
         while i < CallSite::COUNT {
             let written = CallSite::ALL[i].default_space(core_type);
             table[UNWRITTEN + i][core] = rule(written, core_type);
+            filled[UNWRITTEN + i] = true;
             i += 1;
         }
         let mut mxu_id = 0;
         loop {
             let space = MemorySpace::Acc(mxu_id);
             table[base(space) + step(space)][core] = rule(space, core_type);
+            filled[base(space) + step(space)] = true;
             match mxu_id.checked_add(1) {
                 Some(next) => mxu_id = next,
                 None => break,
             }
         }
         core += 1;
+    }
+    let mut row = 0;
+    while row < ROWS {
+        assert!(filled[row], "a memory space is missing from MemorySpace::ALL");
+        row += 1;
     }
     table
 };

@@ -13,6 +13,7 @@
 
 mod accesses;
 mod blocks;
+mod custom_call;
 mod line;
 mod spaces;
 
@@ -24,6 +25,7 @@ use std::{env, fs, io};
 
 fn functions() -> Vec<Function> {
     vec![
+        function("backend_config", custom_call::backend_config),
         function("resolve", spaces::resolve),
         function("mosaic_attribute", spaces::mosaic_attribute),
         function("block_mapping", blocks::block_mapping),
