@@ -11,6 +11,8 @@
     reason = "every function has one shape here, and counts are small"
 )]
 
+mod accesses;
+mod blocks;
 mod custom_call;
 mod handed_over;
 mod line;
@@ -34,6 +36,9 @@ fn functions() -> Vec<Function> {
         function("collective_ids_from_base", handed_over::collective_ids_from_base),
         function("device_type", handed_over::device_type),
         function("active_core_count", handed_over::active_core_count),
+        function("block_mapping", blocks::block_mapping),
+        function("access", accesses::access),
+        function("dma", accesses::dma),
     ]
 }
 
