@@ -12,6 +12,7 @@
 )]
 
 mod custom_call;
+mod hardware;
 mod line;
 mod spaces;
 
@@ -24,8 +25,13 @@ use std::{env, fs, io};
 fn functions() -> Vec<Function> {
     vec![
         function("backend_config", custom_call::backend_config),
+        function("device_kind", hardware::device_kind),
+        function("infer_tiling", hardware::infer_tiling),
         function("resolve", spaces::resolve),
         function("mosaic_attribute", spaces::mosaic_attribute),
+        function("sc_supported_shapes", hardware::sc_supported_shapes),
+        function("sublane_tiling", hardware::sublane_tiling),
+        function("tpu_info", hardware::tpu_info),
     ]
 }
 
