@@ -26,8 +26,8 @@ mod read;
 mod write;
 
 pub use alias::{
-    Alias, AliasColors, AliasError, AliasFaults, AliasWarning, HbmSpecs, Placed, Side, alias_colors,
-    jax_alias_colors,
+    Alias, AliasColors, AliasError, AliasFaults, AliasWarning, HbmSpecs, Placed, Side,
+    alias_colors, jax_alias_colors,
 };
 pub use collective::{
     AutoAssign, Call, CollectiveId, CollectiveIdError, CollectiveIds, IdOptions, IdOrder, Policy,

@@ -15,6 +15,7 @@ mod accesses;
 mod blocks;
 mod custom_call;
 mod handed_over;
+mod hardware;
 mod line;
 mod spaces;
 
@@ -27,6 +28,8 @@ use std::{env, fs, io};
 fn functions() -> Vec<Function> {
     vec![
         function("backend_config", custom_call::backend_config),
+        function("device_kind", hardware::device_kind),
+        function("infer_tiling", hardware::infer_tiling),
         function("resolve", spaces::resolve),
         function("mosaic_attribute", spaces::mosaic_attribute),
         function("color", handed_over::color),
@@ -39,6 +42,9 @@ fn functions() -> Vec<Function> {
         function("block_mapping", blocks::block_mapping),
         function("access", accesses::access),
         function("dma", accesses::dma),
+        function("sc_supported_shapes", hardware::sc_supported_shapes),
+        function("sublane_tiling", hardware::sublane_tiling),
+        function("tpu_info", hardware::tpu_info),
     ]
 }
 
