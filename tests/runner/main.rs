@@ -14,6 +14,7 @@
 mod custom_call;
 mod hardware;
 mod line;
+mod meshes;
 mod spaces;
 
 use line::{Function, Line, function};
@@ -28,6 +29,9 @@ fn functions() -> Vec<Function> {
         function("device_kind", hardware::device_kind),
         function("infer_tiling", hardware::infer_tiling),
         function("resolve", spaces::resolve),
+        function("mesh_compatible", meshes::mesh_compatible),
+        function("mesh_memory_space", meshes::mesh_memory_space),
+        function("mesh_new", meshes::mesh_new),
         function("mosaic_attribute", spaces::mosaic_attribute),
         function("sc_supported_shapes", hardware::sc_supported_shapes),
         function("sublane_tiling", hardware::sublane_tiling),
