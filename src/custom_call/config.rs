@@ -7,7 +7,7 @@ use super::key::{
     OutputColorKey, ScopedKey, SparseCoreKey, TopKey,
 };
 use super::libtpu::OneCoreMark;
-use super::params::{DeviceType, OptLevel, Tiling};
+use super::param_words::{DeviceType, OptLevel, Tiling};
 use crate::error::{Code, Fault};
 use std::borrow::Cow;
 use std::fmt;

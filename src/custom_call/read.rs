@@ -10,7 +10,7 @@ use super::key::{
     CallKey, CompEnvKey, CostKey, Extra, Extras, FlagKey, FlagValueKey, InputColorKey, Key,
     MegachipKey, OutputColorKey, ScopedKey, SparseCoreKey, TopKey,
 };
-use super::params::DeviceType;
+use super::param_words::DeviceType;
 use crate::error::{Code, Fault};
 use crate::word::Shown;
 use serde::Deserialize;

@@ -10,7 +10,7 @@ use super::key::{
     OutputColorKey, ScopedKey, SparseCoreKey, TopKey,
 };
 use super::number::{FLOAT, INTEGER, integer, python_float};
-use super::params::DeviceType;
+use super::param_words::DeviceType;
 use std::borrow::Cow;
 
 impl BackendConfig<'_> {
