@@ -205,7 +205,7 @@ impl Dtype {
     /// assert_eq!(Dtype::Int8.memref_bits(), 8);
     /// ```
     pub const fn memref_bits(self) -> u32 {
-        if self.is_bool() { 32 } else { self.bits() }
+        if self.is(Self::Bool) { 32 } else { self.bits() }
     }
 
     /// Bytes of one element as NumPy and JAX store it outside a kernel: a
@@ -246,8 +246,9 @@ impl Dtype {
         in_a_word(self.memref_bits())
     }
 
-    const fn is_bool(self) -> bool {
-        self as u8 == Self::Bool as u8
+    /// `==`, known at compile time.
+    pub(crate) const fn is(self, other: Self) -> bool {
+        self as u8 == other as u8
     }
 }
 

@@ -19,6 +19,7 @@
 //! ```
 
 mod attribute;
+pub mod check;
 mod chip;
 mod core_type;
 pub mod custom_call;
@@ -30,8 +31,8 @@ mod word;
 
 pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
 pub use chip::{
-    Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts,
-    UnknownChip,
+    Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, InferredTiling, MatmulPairs,
+    NoSparseCores, ScVectorShapes, SparseCoreFacts, TilingError, UnknownChip,
 };
 pub use core_type::{CoreType, UnknownCoreType};
 pub use dtype::{Dtype, UnknownDtype};

@@ -54,6 +54,18 @@ pub(crate) const fn word_of(words: &'static [&'static str], variant: usize) -> &
     words[variant]
 }
 
+/// Whether two words are the same, known at compile time.
+pub(crate) const fn same(a: &str, b: &str) -> bool {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    while let ([first, a_rest @ ..], [other, b_rest @ ..]) = (a, b) {
+        if *first != *other {
+            return false;
+        }
+        (a, b) = (a_rest, b_rest);
+    }
+    a.is_empty() && b.is_empty()
+}
+
 /// Words with commas between them.
 pub(crate) struct List<W>(pub(crate) W);
 
@@ -62,6 +74,18 @@ impl<W: IntoIterator<Item: fmt::Display> + Clone> fmt::Display for List<W> {
         self.0.clone().into_iter().enumerate().try_for_each(|(i, word)| {
             let comma = if i == 0 { "" } else { ", " };
             write!(f, "{comma}{word}")
+        })
+    }
+}
+
+/// Messages with semicolons between them.
+pub(crate) struct Joined<'a, M>(pub(crate) &'a [M]);
+
+impl<M: fmt::Display> fmt::Display for Joined<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(i, message)| {
+            let semicolon = if i == 0 { "" } else { "; " };
+            write!(f, "{semicolon}{message}")
         })
     }
 }

@@ -163,7 +163,7 @@ impl ChipFacts {
 const fn contains(dtypes: &[Dtype], dtype: Dtype) -> bool {
     let mut dtypes = dtypes;
     while let [first, rest @ ..] = dtypes {
-        if *first as u8 == dtype as u8 {
+        if first.is(dtype) {
             return true;
         }
         dtypes = rest;

@@ -279,20 +279,18 @@ const fn matmul(chip: Chip) -> &'static [MatmulPairs] {
 
 const fn default_vmem_limit_bytes(chip: Chip) -> Option<u64> {
     match chip {
-        Chip::V4 | Chip::V5e | Chip::V5p => Some(16 * MIB),
+        Chip::V2 | Chip::V3 | Chip::V4i | Chip::V4 | Chip::V5e | Chip::V5p => Some(16 * MIB),
         Chip::V6e | Chip::Tpu7x => Some(32 * MIB),
-        Chip::V2 | Chip::V3 | Chip::V4i => None,
         Chip::Tpu7 | Chip::Tpu8i | Chip::Tpu8t => None,
     }
 }
 
 const fn max_vmem_limit_bytes(chip: Chip) -> Option<u64> {
     match chip {
-        Chip::V4 => Some(16 * MIB),
+        Chip::V2 | Chip::V3 | Chip::V4i | Chip::V4 => Some(16 * MIB),
         Chip::V5e => Some(128 * MIB),
         Chip::V5p | Chip::Tpu7x => Some(64 * MIB - 64 * KIB),
         Chip::V6e => Some(128 * MIB - 64 * KIB),
-        Chip::V2 | Chip::V3 | Chip::V4i => None,
         Chip::Tpu7 | Chip::Tpu8i | Chip::Tpu8t => None,
     }
 }
@@ -300,9 +298,9 @@ const fn max_vmem_limit_bytes(chip: Chip) -> Option<u64> {
 const fn usable_smem_bytes(chip: Chip) -> Option<u64> {
     match chip {
         Chip::V2 | Chip::V3 => Some(15 * KIB),
-        Chip::V4 => Some(MIB - 512),
+        Chip::V4i | Chip::V4 => Some(MIB - 512),
         Chip::V5e | Chip::V5p | Chip::V6e | Chip::Tpu7x => Some(MIB - 2_048),
-        Chip::V4i | Chip::Tpu7 | Chip::Tpu8i | Chip::Tpu8t => None,
+        Chip::Tpu7 | Chip::Tpu8i | Chip::Tpu8t => None,
     }
 }
 

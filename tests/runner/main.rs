@@ -11,7 +11,11 @@
     reason = "every function has one shape here, and counts are small"
 )]
 
+mod accesses;
+mod blocks;
 mod custom_call;
+mod handed_over;
+mod hardware;
 mod line;
 mod spaces;
 
@@ -24,8 +28,23 @@ use std::{env, fs, io};
 fn functions() -> Vec<Function> {
     vec![
         function("backend_config", custom_call::backend_config),
+        function("device_kind", hardware::device_kind),
+        function("infer_tiling", hardware::infer_tiling),
         function("resolve", spaces::resolve),
         function("mosaic_attribute", spaces::mosaic_attribute),
+        function("color", handed_over::color),
+        function("alias_memory_spaces", handed_over::alias_memory_spaces),
+        function("tiling", handed_over::tiling),
+        function("collective_ids", handed_over::collective_ids),
+        function("collective_ids_from_base", handed_over::collective_ids_from_base),
+        function("device_type", handed_over::device_type),
+        function("active_core_count", handed_over::active_core_count),
+        function("block_mapping", blocks::block_mapping),
+        function("access", accesses::access),
+        function("dma", accesses::dma),
+        function("sc_supported_shapes", hardware::sc_supported_shapes),
+        function("sublane_tiling", hardware::sublane_tiling),
+        function("tpu_info", hardware::tpu_info),
     ]
 }
 

@@ -1,0 +1,11 @@
+//! One file a rule: blocks, windows, accesses, copies.
+
+mod access;
+mod block;
+mod copy;
+
+pub use access::{Access, AccessOp, AccessRefusal, AccessShape, IllegalAccess, UnknownAccess};
+pub use block::{Block, BlockDim, BlockFault, Misaligned, Nearest, Rank1};
+pub use copy::{
+    CopyEnd, CopyRefusal, Dma, DmaMode, EndRefusal, IllegalCopy, Indices, IndicesFault, by_way_of,
+};
