@@ -31,13 +31,8 @@ mod word;
 
 pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
 pub use chip::{
-<<<<<<< HEAD
-    Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, NoSparseCores,
-    SparseCoreFacts, UnknownChip,
-=======
     Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, InferredTiling, MatmulPairs,
-    ScVectorShapes, SparseCoreFacts, TilingError, UnknownChip,
->>>>>>> hardware
+    NoSparseCores, ScVectorShapes, SparseCoreFacts, TilingError, UnknownChip,
 };
 pub use core_type::{CoreType, UnknownCoreType};
 pub use dtype::{Dtype, UnknownDtype};
