@@ -1,9 +1,13 @@
-//! One file a rule: blocks, windows, accesses, copies.
+//! One file a rule: blocks, windows, accesses, copies, accumulators.
 
 mod access;
+mod accumulator;
 mod copy;
 
 pub use access::{Access, AccessOp, AccessRefusal, AccessShape, IllegalAccess, UnknownAccess};
+pub use accumulator::{
+    Accumulator, AccumulatorAllocator, AccumulatorError, AccumulatorFreeOrder, Allocation,
+};
 pub use copy::{
     CopyEnd, CopyRefusal, Dma, DmaMode, EndRefusal, IllegalCopy, Indices, IndicesFault, by_way_of,
 };

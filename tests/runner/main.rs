@@ -11,6 +11,7 @@
     reason = "every function has one shape here, and counts are small"
 )]
 
+mod accumulators;
 mod custom_call;
 mod hardware;
 mod line;
@@ -25,6 +26,8 @@ use std::{env, fs, io};
 
 fn functions() -> Vec<Function> {
     vec![
+        function("accumulator", accumulators::accumulator),
+        function("accumulator_alloc", accumulators::accumulator_alloc),
         function("backend_config", custom_call::backend_config),
         function("device_kind", hardware::device_kind),
         function("infer_tiling", hardware::infer_tiling),
