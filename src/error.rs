@@ -228,6 +228,8 @@ codes! {
         => "put scratch in a space that may hold it";
     WindowSpaceUnsupported Error "a window in a memory space that can have none"
         => "put the window in vmem or smem, or leave the operand in any or hbm and copy from it";
+    BlockDimsMixed Error "a block with both element and blocked dimensions"
+        => "make every dimension of the block pl.Element, or none";
     BlockRankZero Error "a block of rank 0 outside smem"
         => "put a scalar in smem, or give the array a dimension";
     BlockedInAnyOrHbm Error "a block that is not the whole array, in any or hbm"
@@ -300,6 +302,8 @@ codes! {
         => "make at most one dimension core_parallel";
     SemanticsLengthMismatch Error "dimension semantics of another length than the grid"
         => "give one semantics for each grid axis";
+    SemanticsOnMesh Error "dimension semantics given to an unpipelined (mesh) kernel"
+        => "leave dimension_semantics out: the mesh says how its axes are spread";
     CoreParallelBoundDynamic Error "a core_parallel dimension whose bound is dynamic"
         => "give the core_parallel dimension a static bound";
     CoreParallelBoundsDiffer Error "functions with different core_parallel bounds in one module"

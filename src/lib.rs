@@ -33,7 +33,7 @@ mod word;
 pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
 pub use chip::{
     Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, InferredTiling, MatmulPairs,
-    ScVectorShapes, SparseCoreFacts, TilingError, UnknownChip,
+    NoSparseCores, ScVectorShapes, SparseCoreFacts, TilingError, UnknownChip,
 };
 pub use core_type::{CoreType, UnknownCoreType};
 pub use dtype::{Dtype, UnknownDtype};

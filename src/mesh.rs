@@ -1,6 +1,6 @@
 //! Cores in a row, and the spaces they own.
 
-use crate::chip::{ChipFacts, without_sparse_cores};
+use crate::chip::{ChipFacts, NoSparseCores};
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 use crate::memory_space::{CoreMemorySpace, MemorySpace};
@@ -84,8 +84,9 @@ impl<'a> Mesh<'a> {
         num_cores: Option<i64>,
         chip: &ChipFacts,
     ) -> Result<Self, MeshError> {
-        let Some(sparse_core) = &chip.sparse_core else {
-            return Err(MeshError::NoSparseCores { chip: chip.name });
+        let sparse_core = match chip.require_sparse_core() {
+            Ok(sparse_core) => sparse_core,
+            Err(absent) => return Err(MeshError::NoSparseCores(absent)),
         };
         let has = sparse_core.num_cores.get();
         let num_cores = match at_most(num_cores, has, CoresOf::SparseCores, chip) {
@@ -119,8 +120,9 @@ impl<'a> Mesh<'a> {
         num_subcores: Option<i64>,
         chip: &ChipFacts,
     ) -> Result<Self, MeshError> {
-        let Some(sparse_core) = &chip.sparse_core else {
-            return Err(MeshError::NoSparseCores { chip: chip.name });
+        let sparse_core = match chip.require_sparse_core() {
+            Ok(sparse_core) => sparse_core,
+            Err(absent) => return Err(MeshError::NoSparseCores(absent)),
         };
         let has = sparse_core.num_cores.get();
         let num_cores = match at_most(num_cores, has, CoresOf::SparseCores, chip) {
@@ -494,11 +496,8 @@ impl fmt::Display for CoresOf {
 #[non_exhaustive]
 pub enum MeshError {
     /// A SparseCore mesh on a chip without SparseCores.
-    #[error("a SparseCore mesh on {chip}, which has no SparseCores")]
-    NoSparseCores {
-        /// The chip's name.
-        chip: &'static str,
-    },
+    #[error("a SparseCore mesh: {0}")]
+    NoSparseCores(#[from] NoSparseCores),
     /// More cores than the chip has.
     #[error("a mesh of {asked} {of} on {chip}, which has {has}")]
     TooManyCores {
@@ -524,7 +523,7 @@ pub enum MeshError {
 impl Fault for MeshError {
     fn code(&self) -> Code {
         match self {
-            Self::NoSparseCores { .. } => Code::NoSparseCores,
+            Self::NoSparseCores(absent) => absent.code(),
             Self::TooManyCores { .. } => Code::TooManyCores,
             Self::WithoutCores { .. } => Code::MeshWithoutCores,
         }
@@ -532,7 +531,7 @@ impl Fault for MeshError {
 
     fn help(&self) -> String {
         match self {
-            Self::NoSparseCores { .. } => without_sparse_cores(),
+            Self::NoSparseCores(absent) => absent.help(),
             Self::TooManyCores { has, .. } => format!("ask for {has} or fewer"),
             Self::WithoutCores { .. } => self.code().mend().to_owned(),
         }

@@ -1,14 +1,15 @@
 //! The chips, and the facts about them: one table, known at compile time.
 
 mod capacity;
+mod cores;
 mod device_kind;
 mod facts;
 mod table;
 mod tiling;
 
 pub use capacity::Capacity;
+pub use cores::NoSparseCores;
 pub use facts::{ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts};
-pub(crate) use tiling::without_sparse_cores;
 pub use tiling::{InferredTiling, ScVectorShapes, TilingError};
 
 use crate::error::{Code, Fault};

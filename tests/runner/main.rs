@@ -12,7 +12,10 @@
 )]
 
 mod accumulators;
+mod accesses;
+mod blocks;
 mod custom_call;
+mod handed_over;
 mod hardware;
 mod line;
 mod meshes;
@@ -38,6 +41,16 @@ fn functions() -> Vec<Function> {
         function("mesh_memory_space", meshes::mesh_memory_space),
         function("mesh_new", meshes::mesh_new),
         function("mosaic_attribute", spaces::mosaic_attribute),
+        function("color", handed_over::color),
+        function("alias_memory_spaces", handed_over::alias_memory_spaces),
+        function("tiling", handed_over::tiling),
+        function("collective_ids", handed_over::collective_ids),
+        function("collective_ids_from_base", handed_over::collective_ids_from_base),
+        function("device_type", handed_over::device_type),
+        function("active_core_count", handed_over::active_core_count),
+        function("block_mapping", blocks::block_mapping),
+        function("access", accesses::access),
+        function("dma", accesses::dma),
         function("sc_supported_shapes", hardware::sc_supported_shapes),
         function("sublane_tiling", hardware::sublane_tiling),
         function("tpu_info", hardware::tpu_info),
