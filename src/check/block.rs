@@ -337,9 +337,10 @@ impl Rank1 {
     /// ```
     pub const fn nearest(self) -> Nearest {
         let Nearest { below, above } = Nearest::of_multiples(self.extent, self.multiple);
-        let power_above = match self.extent.checked_next_power_of_two() {
-            Some(power) if power >= self.least_power => power,
-            Some(_) => self.least_power,
+        // Where a word holds five elements, the least power is itself none.
+        let least = if self.extent < self.least_power { self.least_power } else { self.extent };
+        let power_above = match least.checked_next_power_of_two() {
+            Some(power) => power,
             None => 0,
         };
         let power_below = match self.extent.checked_ilog2() {

@@ -1,8 +1,10 @@
 //! Which types of core a chip has.
 
+use super::Chip;
 use super::facts::{ChipFacts, SparseCoreFacts};
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
+use crate::word::List;
 
 impl ChipFacts {
     /// Whether the chip has cores of this type.
@@ -64,5 +66,10 @@ pub struct NoSparseCores {
 impl Fault for NoSparseCores {
     fn code(&self) -> Code {
         Code::NoSparseCores
+    }
+
+    fn help(&self) -> String {
+        let have = Chip::ALL.iter().filter(|chip| chip.facts().sparse_core.is_some());
+        format!("{}: {}", self.code().mend(), List(have))
     }
 }

@@ -203,6 +203,9 @@ pub struct CompilerLimits {
     pub max_vmem_limit_bytes: Option<u64>,
     /// Bytes of SMEM left to a TensorCore kernel by the program itself.
     pub usable_smem_bytes: Option<u64>,
+    /// TensorCores that share a kernel's parallel axes unless flags say
+    /// otherwise. A logical device of more of them shares among them all.
+    pub default_num_cores: NonZeroU32,
 }
 
 /// The SparseCores of a TensorCore's logical device (JAX's `SparseCoreInfo`).

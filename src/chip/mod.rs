@@ -10,7 +10,6 @@ mod tiling;
 pub use capacity::Capacity;
 pub use cores::NoSparseCores;
 pub use facts::{ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts};
-pub(crate) use tiling::without_sparse_cores;
 pub use tiling::{InferredTiling, ScVectorShapes, TilingError};
 
 use crate::error::{Code, Fault};

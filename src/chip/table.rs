@@ -58,6 +58,7 @@ const fn row(chip: Chip) -> ChipFacts {
             default_vmem_limit_bytes: default_vmem_limit_bytes(chip),
             max_vmem_limit_bytes: max_vmem_limit_bytes(chip),
             usable_smem_bytes: usable_smem_bytes(chip),
+            default_num_cores: default_num_cores(chip),
         },
         sparse_core: sparse_core(chip),
     }
@@ -301,6 +302,14 @@ const fn usable_smem_bytes(chip: Chip) -> Option<u64> {
         Chip::V4i | Chip::V4 => Some(MIB - 512),
         Chip::V5e | Chip::V5p | Chip::V6e | Chip::Tpu7x => Some(MIB - 2_048),
         Chip::Tpu7 | Chip::Tpu8i | Chip::Tpu8t => None,
+    }
+}
+
+const fn default_num_cores(chip: Chip) -> NonZeroU32 {
+    match chip {
+        Chip::V5p => non_zero(2),
+        Chip::V2 | Chip::V3 | Chip::V4i | Chip::V4 | Chip::V5e | Chip::V6e => non_zero(1),
+        Chip::Tpu7 | Chip::Tpu7x | Chip::Tpu8i | Chip::Tpu8t => non_zero(1),
     }
 }
 

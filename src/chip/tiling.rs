@@ -1,6 +1,6 @@
 //! How a chip tiles arrays, and the vector shapes of its SparseCores.
 
-use super::Chip;
+use super::cores::NoSparseCores;
 use super::facts::ChipFacts;
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
@@ -76,7 +76,8 @@ impl ChipFacts {
         rows
     }
 
-    const fn least_rows(&self, packing: u32) -> u64 {
+    /// Rows of the least tile; a shape of rank 1 is tiled as so many rows of lanes.
+    pub(crate) const fn least_rows(&self, packing: u32) -> u64 {
         times(packing, if self.doubles_tiles() { 2 } else { 1 })
     }
 
@@ -156,9 +157,9 @@ impl ChipFacts {
         shape: &[u64],
         dtype: Dtype,
     ) -> Result<InferredTiling, TilingError> {
-        let lanes = match &self.sparse_core {
-            Some(sparse_core) => sparse_core.num_lanes.get(),
-            None => return Err(TilingError::NoSparseCores { chip: self.name }),
+        let lanes = match self.require_sparse_core() {
+            Ok(sparse_core) => sparse_core.num_lanes.get(),
+            Err(absent) => return Err(TilingError::NoSparseCores(absent)),
         };
         match dtype.packing() {
             Some(packing) => line(shape, lanes, packing),
@@ -252,9 +253,9 @@ impl ChipFacts {
         dtype: Dtype,
         packing: Option<u32>,
     ) -> Result<ScVectorShapes, TilingError> {
-        let lanes = match &self.sparse_core {
-            Some(sparse_core) => sparse_core.num_lanes.get(),
-            None => return Err(TilingError::NoSparseCores { chip: self.name }),
+        let lanes = match self.require_sparse_core() {
+            Ok(sparse_core) => sparse_core.num_lanes.get(),
+            Err(absent) => return Err(TilingError::NoSparseCores(absent)),
         };
         match packing {
             Some(1) => Ok(ScVectorShapes { row: [lanes as u64], rows: None }),
@@ -422,11 +423,8 @@ pub enum TilingError {
     #[error("a shape of rank 0 has no tile")]
     Rank,
     /// A SparseCore asked of a chip without one.
-    #[error("{chip} has no SparseCores")]
-    NoSparseCores {
-        /// The chip's name.
-        chip: &'static str,
-    },
+    #[error(transparent)]
+    NoSparseCores(#[from] NoSparseCores),
 }
 
 impl Fault for TilingError {
@@ -434,7 +432,7 @@ impl Fault for TilingError {
         match self {
             Self::UnsupportedDtype(_) => Code::UnsupportedDtype,
             Self::Rank => Code::TilingRank,
-            Self::NoSparseCores { .. } => Code::NoSparseCores,
+            Self::NoSparseCores(absent) => absent.code(),
         }
     }
 
@@ -445,13 +443,7 @@ impl Fault for TilingError {
                 format!("use one of {}", List(whole))
             }
             Self::Rank => "give the shape a dimension, if only of extent 1".to_owned(),
-            Self::NoSparseCores { .. } => without_sparse_cores(),
+            Self::NoSparseCores(absent) => absent.help(),
         }
     }
-}
-
-/// The help for a SparseCore asked of a chip without one.
-pub(crate) fn without_sparse_cores() -> String {
-    let have = Chip::ALL.iter().filter(|chip| chip.facts().sparse_core.is_some());
-    format!("{}: {}", Code::NoSparseCores.mend(), List(have))
 }

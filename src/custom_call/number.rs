@@ -29,6 +29,12 @@ pub(super) fn integer(number: i64, buffer: &mut [u8; INTEGER]) -> &str {
     ascii(buffer.get(start..))
 }
 
+/// How many bytes [`integer`] gives.
+pub(super) fn integer_len(number: i64) -> usize {
+    let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0).saturating_add(1);
+    usize::from(number < 0).saturating_add(digits as usize)
+}
+
 /// A finite float as Python's `repr` prints it: the shortest digits that read
 /// back as the same float, plain from 1e-4 up to 1e16, otherwise with an
 /// exponent of at least two digits.
@@ -113,6 +119,7 @@ mod tests {
     fn integers_are_printed_as_rust_prints_them() {
         for number in [0, 1, -1, 9, 10, -10, 7000, i64::MAX, i64::MIN] {
             assert_eq!(integer(number, &mut [0; INTEGER]), number.to_string());
+            assert_eq!(integer_len(number), number.to_string().len());
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
+use crate::mesh::Mesh;
 use crate::word::{List, Word, word_impls, word_of};
 use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 
@@ -82,6 +83,27 @@ impl DimensionSemantics {
 }
 
 word_impls!(DimensionSemantics, "dimension semantics");
+
+impl Mesh<'_> {
+    /// What the cores along each axis may assume of each other.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::DimensionSemantics;
+    /// use mosaic_memspace::{Chip, Mesh};
+    /// let mesh = Mesh::scalar_subcore("core", None, Chip::V6e.facts())?;
+    /// assert_eq!(mesh.dimension_semantics(), [DimensionSemantics::CoreParallel]);
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn dimension_semantics(&self) -> &'static [DimensionSemantics] {
+        match self.core_type() {
+            CoreType::Tc => &[DimensionSemantics::Parallel],
+            CoreType::ScScalarSubcore => &[DimensionSemantics::CoreParallel],
+            CoreType::ScVectorSubcore => {
+                &[DimensionSemantics::CoreParallel, DimensionSemantics::SubcoreParallel]
+            }
+        }
+    }
+}
 
 /// What XLA may do with a call whose results are not used, or that is made twice
 /// (JAX: `SideEffectType`).

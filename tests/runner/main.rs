@@ -17,6 +17,7 @@ mod custom_call;
 mod handed_over;
 mod hardware;
 mod line;
+mod meshes;
 mod spaces;
 
 use line::{Function, Line, function};
@@ -31,6 +32,9 @@ fn functions() -> Vec<Function> {
         function("device_kind", hardware::device_kind),
         function("infer_tiling", hardware::infer_tiling),
         function("resolve", spaces::resolve),
+        function("mesh_compatible", meshes::mesh_compatible),
+        function("mesh_memory_space", meshes::mesh_memory_space),
+        function("mesh_new", meshes::mesh_new),
         function("mosaic_attribute", spaces::mosaic_attribute),
         function("color", handed_over::color),
         function("alias_memory_spaces", handed_over::alias_memory_spaces),
