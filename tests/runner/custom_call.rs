@@ -152,5 +152,6 @@ fn check(call: &Call) -> Result<(), Code> {
         tiling: call.tiling.map(|word| word.0),
         opt_level: call.opt_level.map(|word| word.0),
     };
-    checks.check().map_err(|faults| faults.jax_first().expect("JAX has all of them").code())
+    let first = checks.check().err().and_then(|faults| faults.into_iter().next());
+    first.map_or(Ok(()), |fault| Err(fault.code()))
 }
