@@ -17,6 +17,7 @@ mod collective;
 mod color;
 mod config;
 mod flag;
+mod hand_over;
 mod key;
 mod libtpu;
 mod module;
