@@ -1,6 +1,8 @@
 //! How long the backend config takes to write and to read: the shortest time of many,
 //! in nanoseconds, as JSON. `benches/against_jax_config.py` sets JAX's beside it.
 
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "small numbers")]
+
 use mosaic_memspace::custom_call::BackendConfig;
 use serde_json::json;
 use shared::{SIZES, body, config};
@@ -46,20 +48,24 @@ fn measured(size: usize) -> serde_json::Value {
     })
 }
 
-/// The shortest of many batches, each long enough for the clock.
+/// The shortest of many batches, each long enough for the clock, in nanoseconds.
 fn shortest(mut work: impl FnMut()) -> f64 {
+    const BATCH: Duration = Duration::from_micros(50);
+    const ALL: Duration = Duration::from_millis(700);
+
     let mut time = |times: u32| {
-        let start = Instant::now();
+        let begin = Instant::now();
         (0..times).for_each(|_| work());
-        start.elapsed()
+        begin.elapsed().as_secs_f64() / f64::from(times)
     };
-    let once = time(3) / 3;
-    let times = (Duration::from_micros(50).as_nanos() / once.as_nanos().max(1)).clamp(1, 10_000);
-    let times = u32::try_from(times).unwrap_or(1);
-    let deadline = Instant::now() + Duration::from_millis(700);
-    let mut shortest = f64::INFINITY;
-    while Instant::now() < deadline {
-        shortest = shortest.min(time(times).as_secs_f64() * 1e9 / f64::from(times));
+    let mut times = 1;
+    while time(times) * f64::from(times) < BATCH.as_secs_f64() {
+        times *= 2;
     }
-    shortest
+    let begin = Instant::now();
+    let mut shortest = f64::INFINITY;
+    while begin.elapsed() < ALL {
+        shortest = shortest.min(time(times));
+    }
+    shortest * 1e9
 }

@@ -433,7 +433,9 @@ fn unescape(text: &str, escapes: Escapes) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<(u64, Option<String>, usize, usize, Option<String>)> {
+    type Parts = (u64, Option<String>, usize, usize, Option<String>);
+
+    fn found(text: &str) -> Vec<Parts> {
         let mut dump = Dump::new(text.as_bytes());
         let mut calls = Vec::new();
         while let Ok(Some(call)) = dump.next_call() {

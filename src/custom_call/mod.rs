@@ -5,6 +5,7 @@
 //! * [`Alias`], [`alias_colors`]: colours carried between inputs and outputs in one buffer.
 //! * [`CollectiveIds`]: the ids by which kernels of a module meet at a barrier.
 //! * [`device_type`], [`active_core_count`]: what a module's functions say together.
+//! * [`CompilerParams`]: what an author may ask of the compiler, all its faults at once.
 //! * [`Flags`]: the compiler flags of one kernel.
 //! * [`BackendConfig`]: what XLA is told about a kernel, as JSON, both ways.
 //!
@@ -22,6 +23,7 @@ mod key;
 mod libtpu;
 mod module;
 mod number;
+mod param_words;
 mod params;
 #[cfg(feature = "read")]
 mod read;
@@ -51,9 +53,12 @@ pub use module::{
     ActiveCoresError, Bound, IterationSpace, MixedCoreTypes, ModuleFunction, active_core_count,
     device_type, jax_active_core_count,
 };
-pub use params::{
+pub use param_words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
     UnknownParamWord,
+};
+pub use params::{
+    CallChecks, CompilerParams, KernelFacts, ParamError, ParamFaults, ResolvedParams, VmemLimit,
 };
 #[cfg(feature = "read")]
 pub use read::InvalidConfig;

@@ -1,6 +1,6 @@
 //! What a module's functions say together: what it runs on, and on how many cores.
 
-use super::params::{DeviceType, DimensionSemantics};
+use super::param_words::{DeviceType, DimensionSemantics};
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 
