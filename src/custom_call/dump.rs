@@ -126,10 +126,10 @@ impl DumpedCall<'_> {
 ///
 /// let body = b"memref<8xf32, #tpu.memory_space< vmem >>, memref<2xi32, #tpu.memory_space<smem>>";
 /// let spaces = body_memory_spaces(body);
-/// assert_eq!(spaces, Some(vec!["#tpu.memory_space<smem>".into(), "#tpu.memory_space<vmem>".into()]));
+/// assert_eq!(spaces, Some(vec!["#tpu.memory_space<smem>", "#tpu.memory_space<vmem>"]));
 /// assert_eq!(body_memory_spaces(&[0xff, 0]), None);
 /// ```
-pub fn body_memory_spaces(body: &[u8]) -> Option<Vec<Cow<'_, str>>> {
+pub fn body_memory_spaces(body: &[u8]) -> Option<Vec<&str>> {
     const BYTECODE: &[u8] = b"ML\xefR";
     const BEGIN: &[u8] = b"#tpu.memory_space<";
     /// Bytes that a memory space takes at most; what is longer is something else.
@@ -146,8 +146,7 @@ pub fn body_memory_spaces(body: &[u8]) -> Option<Vec<Cow<'_, str>>> {
             && let Some(end) = here.iter().take(LONGEST).position(|byte| *byte == b'>')
             && let Ok(space) = std::str::from_utf8(here.get(..=end).unwrap_or_default())
         {
-            let known = space.parse().map(|known: MemorySpaceAttr| Cow::Borrowed(known.as_str()));
-            spaces.insert(known.unwrap_or(Cow::Borrowed(space)));
+            spaces.insert(space.parse().map_or(space, |known: MemorySpaceAttr| known.as_str()));
         }
         rest = here.get(1..).unwrap_or_default();
     }
