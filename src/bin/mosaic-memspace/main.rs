@@ -2,6 +2,7 @@
 
 mod failure;
 mod grid;
+mod inspect;
 mod resolve;
 mod table;
 
@@ -24,6 +25,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
     Table(table::Arguments),
 }
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
     }
     .write_global();
     let status = match cli.command {
+        Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Resolve(arguments) => resolve::run(&arguments),
         Command::Table(arguments) => table::run(&arguments),
     };
