@@ -1,9 +1,42 @@
-//! Chips, tilings.
+//! Element types, chips, tilings.
 
 use crate::line::Word;
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::{Chip, ChipFacts, Dtype, SparseCoreFacts};
 use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Named {
+    dtype: Word<Dtype>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct DtypeInfo {
+    bits: u32,
+    itemsize_bytes: u32,
+    mosaic: &'static str,
+}
+
+pub(crate) fn dtype(asked: Named) -> Result<DtypeInfo, Code> {
+    let dtype = asked.dtype.0;
+    let (bits, itemsize_bytes) = (dtype.bits(), dtype.itemsize_bytes());
+    Ok(DtypeInfo { bits, itemsize_bytes, mosaic: dtype.as_mosaic() })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfChip {
+    chip: Word<Chip>,
+}
+
+pub(crate) fn matmul_pairs(asked: OfChip) -> Result<Vec<[Word<Dtype>; 2]>, Code> {
+    let mut dtypes = Dtype::ALL.to_vec();
+    dtypes.sort_unstable_by_key(|dtype| dtype.as_str());
+    let pairs = dtypes.iter().flat_map(|lhs| dtypes.iter().map(move |rhs| [*lhs, *rhs]));
+    let supported = |pair: &[Dtype; 2]| asked.chip.0.facts().is_matmul_supported(pair[0], pair[1]);
+    Ok(pairs.filter(supported).map(|pair| pair.map(Word)).collect())
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
