@@ -89,7 +89,7 @@ pub(super) fn config<'k>(
     let written = &kernel.params.sound;
     let mut config = BackendConfig::new(&kernel.body);
     config.has_communication = kernel.has_communication;
-    config.collective_id = params.collective_id.map(|id| id.get());
+    config.collective_id = params.collective_id;
     config.cost_estimate.clone_from(&kernel.cost_estimate);
     config.serialization_format = written.serialization_format.map(i64::from);
     config.needs_layout_passes = params.needs_layout_passes;
