@@ -95,7 +95,9 @@ impl<'de> Deserialize<'de> for Scratch {
         let holds = match (semaphore, dtype, space) {
             (Some(kind), None, None) => Holds::Semaphores(kind),
             (None, Some(dtype), space) => Holds::Elements { dtype, space },
-            (None, None, _) => return Err(D::Error::custom("missing field `dtype` or `semaphore`")),
+            (None, None, _) => {
+                return Err(D::Error::custom("missing field `dtype` or `semaphore`"));
+            }
             (Some(_), _, _) => {
                 let message = "a semaphore has no `dtype` and no `space` but semaphore_mem";
                 return Err(D::Error::custom(message));
@@ -426,9 +428,9 @@ impl From<WrittenParams> for Params {
         let mut sound = CompilerParams::default();
         sound.dimension_semantics = written.dimension_semantics;
         sound.allow_input_fusion = written.allow_input_fusion;
-        sound.vmem_limit_bytes = written.vmem_limit_bytes.and_then(|bytes| {
-            VmemLimit::new(bytes).map_err(|fault| faults.push(fault)).ok()
-        });
+        sound.vmem_limit_bytes = written
+            .vmem_limit_bytes
+            .and_then(|bytes| VmemLimit::new(bytes).map_err(|fault| faults.push(fault)).ok());
         sound.collective_id = written.collective_id.and_then(|id| {
             CollectiveId::new(id).map_err(|fault| faults.push(ParamError::from(fault))).ok()
         });

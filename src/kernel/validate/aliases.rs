@@ -46,9 +46,8 @@ impl<'k> Pass<'k> {
                 }
             }
         }
-        let placed = |values: &[Value<'_>]| -> Vec<_> {
-            values.iter().map(|value| value.placed).collect()
-        };
+        let placed =
+            |values: &[Value<'_>]| -> Vec<_> { values.iter().map(|value| value.placed).collect() };
         let colors = alias_colors(
             &placed(&inputs),
             &placed(&outputs),
