@@ -1,5 +1,6 @@
 //! The command line of `mosaic-memspace`: a file a subcommand.
 
+mod chips;
 mod failure;
 mod grid;
 mod resolve;
@@ -24,6 +25,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Chips(chips::Arguments),
     Resolve(resolve::Arguments),
     Table(table::Arguments),
 }
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
     }
     .write_global();
     let status = match cli.command {
+        Command::Chips(arguments) => chips::run(&arguments),
         Command::Resolve(arguments) => resolve::run(&arguments),
         Command::Table(arguments) => table::run(&arguments),
     };
