@@ -231,6 +231,11 @@ pub struct SparseCoreFacts {
     pub vmem_capacity_bytes: u32,
     /// Bytes that a copy moves at least.
     pub dma_granule_size_bytes: u32,
+    /// 32-bit words of a scalar subcore's SMEM up to which libtpu lets a kernel
+    /// allocate, in steps of 128. `None`: nobody has measured it.
+    pub usable_scalar_smem_words: Option<u32>,
+    /// The same of a vector subcore's SMEM.
+    pub usable_vector_smem_words: Option<u32>,
 }
 
 impl SparseCoreFacts {

@@ -117,6 +117,8 @@ const FACTS: &[Fact] = &[
     ("  vector subcores", |chip| sparse_core(chip, |facts| facts.num_subcores.to_string())),
     ("  lanes", |chip| sparse_core(chip, |facts| facts.num_lanes.to_string())),
     ("  vmem a subcore", |chip| sparse_core(chip, |facts| bytes(facts.vmem_capacity_bytes.into()))),
+    ("  smem a scalar kernel's", |chip| sparse_core(chip, |facts| words(facts.usable_scalar_smem_words))),
+    ("  smem a vector kernel's", |chip| sparse_core(chip, |facts| words(facts.usable_vector_smem_words))),
     ("  a copy at least", |chip| {
         sparse_core(chip, |facts| bytes(facts.dma_granule_size_bytes.into()))
     }),
@@ -185,6 +187,10 @@ fn some<T>(value: Option<T>, shown: impl Fn(T) -> String) -> String {
 
 fn known(value: Option<u64>) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), bytes)
+}
+
+fn words(value: Option<u32>) -> String {
+    value.map_or_else(|| UNKNOWN.to_owned(), |count| format!("{count} words"))
 }
 
 fn yes(yes: bool) -> String {

@@ -3,6 +3,7 @@
 mod chips;
 mod failure;
 mod grid;
+mod inspect;
 mod resolve;
 mod table;
 
@@ -26,6 +27,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Chips(chips::Arguments),
+    Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
     Table(table::Arguments),
 }
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
     .write_global();
     let status = match cli.command {
         Command::Chips(arguments) => chips::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Resolve(arguments) => resolve::run(&arguments),
         Command::Table(arguments) => table::run(&arguments),
     };
