@@ -1,6 +1,7 @@
 //! The command line of `mosaic-memspace`: a file a subcommand.
 
 mod check;
+mod chips;
 mod explain;
 mod failure;
 mod grid;
@@ -30,6 +31,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Chips(chips::Arguments),
     Explain(explain::Arguments),
     Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
     .write_global();
     let status = match cli.command {
         Command::Check(arguments) => check::run(&arguments),
+        Command::Chips(arguments) => chips::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Resolve(arguments) => resolve::run(&arguments),
