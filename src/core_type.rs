@@ -81,13 +81,10 @@ impl CoreType {
     /// assert_eq!(CoreType::from_number(0), Some(CoreType::Tc));
     /// assert_eq!(CoreType::from_number(3), None);
     /// ```
+    #[allow(clippy::indexing_slicing, reason = "guarded by the length")]
     pub const fn from_number(number: u32) -> Option<Self> {
-        match number {
-            0 => Some(Self::Tc),
-            1 => Some(Self::ScScalarSubcore),
-            2 => Some(Self::ScVectorSubcore),
-            _ => None,
-        }
+        let number = number as usize;
+        if number < Self::ALL.len() { Some(Self::ALL[number]) } else { None }
     }
 
     /// Whether the core belongs to a SparseCore.

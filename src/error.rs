@@ -146,12 +146,16 @@ codes! {
         => "write one of the chips listed; a chip that is not among them can be described by a value of the same type";
     UnknownDtype Error "a word that names no element type"
         => "write one of the element types listed, as JAX spells them";
+    UnknownAccess Error "a word that names no operation, shape or mode of copy"
+        => "write one of the words listed, in lower case";
     UnknownAttribute Error "a text that is no Mosaic attribute of the kind expected"
         => "write it as Mosaic prints it, in lower case";
     UnknownCode Error "a word that names no code"
         => "write one of the codes listed, spelt as they are in a report";
     UnknownColor Error "a word that names no colour"
         => "write one of the colours listed, or its number";
+    UnknownParamWord Error "a word that a compiler parameter does not take"
+        => "write one of the words listed, as JAX spells them";
 
     // The description contradicts itself.
     CoreTypeAndMesh Error "both a core type and a mesh, or neither"
@@ -224,6 +228,8 @@ codes! {
         => "put scratch in a space that may hold it";
     WindowSpaceUnsupported Error "a window in a memory space that can have none"
         => "put the window in vmem or smem, or leave the operand in any or hbm and copy from it";
+    BlockDimsMixed Error "a block with both element and blocked dimensions"
+        => "make every dimension of the block pl.Element, or none";
     BlockRankZero Error "a block of rank 0 outside smem"
         => "put a scalar in smem, or give the array a dimension";
     BlockedInAnyOrHbm Error "a block that is not the whole array, in any or hbm"
@@ -296,6 +302,8 @@ codes! {
         => "make at most one dimension core_parallel";
     SemanticsLengthMismatch Error "dimension semantics of another length than the grid"
         => "give one semantics for each grid axis";
+    SemanticsOnMesh Error "dimension semantics given to an unpipelined (mesh) kernel"
+        => "leave dimension_semantics out: the mesh says how its axes are spread";
     CoreParallelBoundDynamic Error "a core_parallel dimension whose bound is dynamic"
         => "give the core_parallel dimension a static bound";
     CoreParallelBoundsDiffer Error "functions with different core_parallel bounds in one module"

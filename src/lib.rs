@@ -19,15 +19,34 @@
 //! ```
 
 mod attribute;
+pub mod check;
+mod chip;
 mod core_type;
+pub mod custom_call;
+mod dtype;
 pub mod error;
+pub mod kernel;
 mod memory_space;
+mod mesh;
 mod resolve;
 mod word;
 
 pub use attribute::{CoreTypeAttr, MemorySpaceAttr, NotOwnableByCore, UnknownAttribute};
+pub use chip::{
+    Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, InferredTiling, MatmulPairs,
+    NoSparseCores, ScVectorShapes, SparseCoreFacts, TilingError, UnknownChip,
+};
 pub use core_type::{CoreType, UnknownCoreType};
+pub use dtype::{Dtype, UnknownDtype};
 pub use memory_space::{
     CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace, UnknownMemorySpace,
 };
+pub use mesh::{
+    CoresOf, MemorySpaceNotSupportedByMesh, Mesh, MeshAxis, MeshConflict, MeshConflictReason,
+    MeshError, MeshShape,
+};
 pub use resolve::{CallSite, resolve};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

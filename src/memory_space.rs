@@ -2,7 +2,7 @@
 
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
-use crate::word::{Word, serde_impls, word_impls, word_of};
+use crate::word::{List, Word, serde_impls, word_impls, word_of};
 use std::fmt;
 use std::str::FromStr;
 use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
@@ -32,7 +32,7 @@ use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 )]
 #[strum(
     serialize_all = "snake_case",
-    parse_err_fn = UnknownMemorySpace::new,
+    parse_err_fn = UnknownMemorySpace::tpu,
     parse_err_ty = UnknownMemorySpace
 )]
 #[repr(u8)]
@@ -206,7 +206,7 @@ impl FromStr for CoreMemorySpace {
     type Err = UnknownMemorySpace;
 
     fn from_str(word: &str) -> Result<Self, UnknownMemorySpace> {
-        let unknown = || UnknownMemorySpace::new(word);
+        let unknown = || UnknownMemorySpace::new(word, Known::Core);
         let (space, core_type) = word.split_once('@').ok_or_else(unknown)?;
         let space = space.parse().map_err(|_| unknown())?;
         let core_type = core_type.parse().map_err(|_| unknown())?;
@@ -345,7 +345,7 @@ impl FromStr for MemorySpace {
             return Ok(Self::Acc(mxu_id));
         }
         let written = Self::ALL.iter().find(|space| is_word(**space, word));
-        written.copied().ok_or_else(|| UnknownMemorySpace::new(word))
+        written.copied().ok_or_else(|| UnknownMemorySpace::new(word, Known::Written))
     }
 }
 
@@ -499,12 +499,31 @@ impl fmt::Display for Resolved {
     }
 }
 
-#[cfg(feature = "serde")]
-impl serde::Serialize for Resolved {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl FromStr for MemrefSpace {
+    type Err = UnknownMemorySpace;
+
+    fn from_str(word: &str) -> Result<Self, UnknownMemorySpace> {
+        let memref = Self::ALL.iter().find(|space| is_word(space.written(), word));
+        memref.copied().ok_or_else(|| UnknownMemorySpace::new(word, Known::Memref))
     }
 }
+
+impl FromStr for Resolved {
+    type Err = UnknownMemorySpace;
+
+    fn from_str(word: &str) -> Result<Self, UnknownMemorySpace> {
+        match accumulator(word) {
+            Some(mxu_id) => Ok(Self::Acc(mxu_id)),
+            None => match word.parse() {
+                Ok(space) => Ok(Self::Memref(space)),
+                Err(_) => Err(UnknownMemorySpace::new(word, Known::Resolved)),
+            },
+        }
+    }
+}
+
+serde_impls!(MemrefSpace, "a resolved memory space of a memref");
+serde_impls!(Resolved, "a resolved memory space");
 
 /// A word from outside that names no memory space.
 ///
@@ -515,17 +534,24 @@ impl serde::Serialize for Resolved {
 /// assert_eq!(error.word(), "VMEM");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown memory space: {0}; expected one of {Known}")]
-pub struct UnknownMemorySpace(Word);
+#[error("unknown memory space: {word}; expected one of {known}")]
+pub struct UnknownMemorySpace {
+    word: Word,
+    known: Known,
+}
 
 impl UnknownMemorySpace {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
+    fn new(word: &str, known: Known) -> Self {
+        Self { word: Word::new(word), known }
+    }
+
+    fn tpu(word: &str) -> Self {
+        Self::new(word, Known::Tpu)
     }
 
     /// The word, as it came.
     pub fn word(&self) -> &str {
-        self.0.as_str()
+        self.word.as_str()
     }
 }
 
@@ -535,13 +561,26 @@ impl Fault for UnknownMemorySpace {
     }
 }
 
-/// Every word that names a memory space.
-struct Known;
+/// Which words were expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    Tpu,
+    Core,
+    Written,
+    Memref,
+    Resolved,
+}
 
 impl fmt::Display for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        MemorySpace::ALL.iter().try_for_each(|space| write!(f, "{space}, "))?;
-        f.write_str("acc(0) to acc(255)")
+        let accumulators = ", acc(0) to acc(255)";
+        match self {
+            Self::Tpu => List(TpuSpace::ALL).fmt(f),
+            Self::Core => List(CoreMemorySpace::ALL).fmt(f),
+            Self::Written => write!(f, "{}{accumulators}", List(MemorySpace::ALL)),
+            Self::Memref => List(MemrefSpace::ALL).fmt(f),
+            Self::Resolved => write!(f, "{}{accumulators}", List(MemrefSpace::ALL)),
+        }
     }
 }
 

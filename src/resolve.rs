@@ -2,7 +2,9 @@
 
 use crate::core_type::CoreType;
 use crate::memory_space::{CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace};
-use strum::{EnumCount, EnumIter, VariantArray};
+use crate::word::word_of;
+use std::fmt;
+use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
 
 /// The memory space that `space` means on a core of type `core_type`.
 ///
@@ -32,8 +34,20 @@ pub const fn resolve(space: MemorySpace, core_type: CoreType) -> Resolved {
 /// assert_eq!(resolved, Resolved::SMEM);
 /// ```
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumCount, EnumIter, VariantArray,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    VariantArray,
+    VariantNames,
 )]
+#[strum(serialize_all = "snake_case")]
 #[repr(u8)]
 pub enum CallSite {
     /// A block spec of a pipelined kernel: `default`.
@@ -52,7 +66,16 @@ impl CallSite {
     /// ```
     /// assert_eq!(mosaic_memspace::CallSite::ALL.len(), 4);
     /// ```
-    pub const ALL: &'static [Self] = Self::VARIANTS;
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// A word for it, e.g. `block_spec`.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::CallSite::Other.as_str(), "other");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    }
 
     /// The space that an author who wrote none is taken to have written.
     ///
@@ -95,6 +118,12 @@ impl CallSite {
     }
 }
 
+impl fmt::Display for CallSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
 /// The rule. [`TABLE`] is made from it at compile time, and answers.
 const fn rule(space: MemorySpace, core_type: CoreType) -> Resolved {
     match space {
@@ -125,8 +154,10 @@ const ACC: usize = UNWRITTEN + CallSite::COUNT;
 const ROWS: usize = ACC + 256;
 
 /// One row a space, one column a core type.
+#[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
 const TABLE: [[Resolved; CoreType::COUNT]; ROWS] = {
     let mut table = [[Resolved::ANY; CoreType::COUNT]; ROWS];
+    let mut filled = [false; ROWS];
     let mut core = 0;
     while core < CoreType::COUNT {
         let core_type = CoreType::ALL[core];
@@ -134,21 +165,32 @@ const TABLE: [[Resolved; CoreType::COUNT]; ROWS] = {
         while i < MemorySpace::ALL.len() {
             let space = MemorySpace::ALL[i];
             table[base(space) + step(space)][core] = rule(space, core_type);
+            filled[base(space) + step(space)] = true;
             i += 1;
         }
         let mut i = 0;
         while i < CallSite::COUNT {
             let written = CallSite::ALL[i].default_space(core_type);
             table[UNWRITTEN + i][core] = rule(written, core_type);
+            filled[UNWRITTEN + i] = true;
             i += 1;
         }
         let mut mxu_id = 0;
-        while mxu_id < 256 {
-            let space = MemorySpace::Acc(mxu_id as u8);
+        loop {
+            let space = MemorySpace::Acc(mxu_id);
             table[base(space) + step(space)][core] = rule(space, core_type);
-            mxu_id += 1;
+            filled[base(space) + step(space)] = true;
+            match mxu_id.checked_add(1) {
+                Some(next) => mxu_id = next,
+                None => break,
+            }
         }
         core += 1;
+    }
+    let mut row = 0;
+    while row < ROWS {
+        assert!(filled[row], "a memory space is missing from MemorySpace::ALL");
+        row += 1;
     }
     table
 };

@@ -2,15 +2,11 @@
 
 use std::fmt;
 
-/// A word from outside, kept whole, and shown escaped and at most
-/// [`SHOWN`](Self::SHOWN) characters long.
+/// A word from outside, kept whole, and shown as [`Shown`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word(Box<str>);
 
 impl Word {
-    /// Characters shown; a megabyte in an error message helps no one.
-    const SHOWN: usize = 80;
-
     pub(crate) fn new(word: &str) -> Self {
         Self(word.into())
     }
@@ -22,7 +18,22 @@ impl Word {
 
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for shown in self.0.chars().take(Self::SHOWN) {
+        Shown(&self.0).fmt(f)
+    }
+}
+
+/// A word from outside as a message shows it: escaped, and at most
+/// [`CHARACTERS`](Self::CHARACTERS) long.
+pub(crate) struct Shown<'a>(pub(crate) &'a str);
+
+impl Shown<'_> {
+    /// A megabyte in an error message helps no one.
+    const CHARACTERS: usize = 80;
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for shown in self.0.chars().take(Self::CHARACTERS) {
             // Quotes are harmless in a message; control characters are not.
             if matches!(shown, '\'' | '"') {
                 write!(f, "{shown}")?;
@@ -30,7 +41,7 @@ impl fmt::Display for Word {
                 write!(f, "{}", shown.escape_debug())?;
             }
         }
-        if self.0.chars().nth(Self::SHOWN).is_some() {
+        if self.0.chars().nth(Self::CHARACTERS).is_some() {
             write!(f, "… ({} bytes)", self.0.len())?;
         }
         Ok(())
@@ -43,6 +54,18 @@ pub(crate) const fn word_of(words: &'static [&'static str], variant: usize) -> &
     words[variant]
 }
 
+/// Whether two words are the same, known at compile time.
+pub(crate) const fn same(a: &str, b: &str) -> bool {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    while let ([first, a_rest @ ..], [other, b_rest @ ..]) = (a, b) {
+        if *first != *other {
+            return false;
+        }
+        (a, b) = (a_rest, b_rest);
+    }
+    a.is_empty() && b.is_empty()
+}
+
 /// Words with commas between them.
 pub(crate) struct List<W>(pub(crate) W);
 
@@ -51,6 +74,18 @@ impl<W: IntoIterator<Item: fmt::Display> + Clone> fmt::Display for List<W> {
         self.0.clone().into_iter().enumerate().try_for_each(|(i, word)| {
             let comma = if i == 0 { "" } else { ", " };
             write!(f, "{comma}{word}")
+        })
+    }
+}
+
+/// Messages with semicolons between them.
+pub(crate) struct Joined<'a, M>(pub(crate) &'a [M]);
+
+impl<M: fmt::Display> fmt::Display for Joined<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(i, message)| {
+            let semicolon = if i == 0 { "" } else { "; " };
+            write!(f, "{semicolon}{message}")
         })
     }
 }

@@ -1,0 +1,577 @@
+//! Colours: the numbers by which XLA knows the memory space of an operand.
+
+use crate::core_type::CoreType;
+use crate::error::{Code, Fault};
+use crate::memory_space::{CoreMemorySpace, MemorySpace, TpuSpace};
+use crate::word::{List, Word, word_impls};
+use std::fmt;
+use std::str::FromStr;
+
+/// One list gives the colours, their words, their numbers, and the inverse of both.
+macro_rules! colors {
+    ($($name:ident $word:literal $number:literal $summary:literal;)*) => {
+        /// A memory space as XLA's buffer assignment numbers it (JAX:
+        /// `tpu_custom_call.MemorySpace`).
+        ///
+        /// ```
+        /// use mosaic_memspace::custom_call::Color;
+        ///
+        /// assert_eq!(Color::ScVectorSmem.number(), 12);
+        /// assert_eq!(Color::from_number(12), Some(Color::ScVectorSmem));
+        /// assert_eq!("sc_vector_smem".parse(), Ok(Color::ScVectorSmem));
+        /// ```
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::EnumCount,
+            strum::EnumIter, strum::VariantArray,
+        )]
+        #[repr(u8)]
+        pub enum Color {
+            $(
+                #[doc = concat!("`", $word, "`, ", stringify!($number), ": ", $summary)]
+                $name = $number,
+            )*
+        }
+
+        impl Color {
+            const WORDS: &'static [&'static str] = &[$($word),*];
+
+            /// The word that JAX uses, in lower case.
+            ///
+            /// ```
+            /// use mosaic_memspace::custom_call::Color;
+            /// const WORD: &str = Color::SemaphoreMem.as_str();
+            /// assert_eq!(WORD, "semaphore_mem");
+            /// ```
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)*
+                }
+            }
+
+            /// The colour with this number, or `None` when JAX knows none.
+            ///
+            /// ```
+            /// use mosaic_memspace::custom_call::Color;
+            /// assert_eq!(Color::from_number(4), Some(Color::Smem));
+            /// assert_eq!(Color::from_number(3), None);
+            /// ```
+            pub const fn from_number(number: i64) -> Option<Self> {
+                match number {
+                    $($number => Some(Self::$name),)*
+                    _ => None,
+                }
+            }
+
+            fn from_word(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+colors! {
+    Hbm "hbm" 0 "the chip's main memory.";
+    Vmem "vmem" 1 "a TensorCore's vector memory.";
+    SemaphoreMem "semaphore_mem" 2 "a TensorCore's semaphores.";
+    Smem "smem" 4 "a TensorCore's scalar memory.";
+    Host "host" 5 "the host's memory.";
+    ScScalarSemaphoreMem "sc_scalar_semaphore_mem" 8 "a scalar subcore's semaphores.";
+    ScVectorSemaphoreMem "sc_vector_semaphore_mem" 10 "a vector subcore's semaphores.";
+    ScScalarSmem "sc_scalar_smem" 11 "a scalar subcore's scalar memory.";
+    ScVectorSmem "sc_vector_smem" 12 "a vector subcore's scalar memory.";
+}
+
+impl Color {
+    /// Every colour, in the order of the numbers.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::custom_call::Color::ALL.len(), 9);
+    /// ```
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
+    /// The number that the custom call's JSON holds.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::custom_call::Color::Host.number(), 5);
+    /// ```
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The space to annotate a value with so that it has this colour in a kernel
+    /// of any core type.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{Color, color};
+    /// use mosaic_memspace::{CoreMemorySpace, CoreType, MemorySpace};
+    ///
+    /// let space = Color::Smem.memory_space();
+    /// assert_eq!(space, MemorySpace::Core(CoreMemorySpace::SmemOfTc));
+    /// assert_eq!(color(Some(space), CoreType::ScVectorSubcore), Ok(Some(Color::Smem)));
+    /// ```
+    pub const fn memory_space(self) -> MemorySpace {
+        MemorySpace::Core(match self {
+            Self::Hbm => return MemorySpace::HBM,
+            Self::Host => return MemorySpace::Host,
+            Self::Vmem => CoreMemorySpace::VmemOfTc,
+            Self::SemaphoreMem => CoreMemorySpace::SemaphoreMemOfTc,
+            Self::Smem => CoreMemorySpace::SmemOfTc,
+            Self::ScScalarSemaphoreMem => CoreMemorySpace::SemaphoreMemOfScScalarSubcore,
+            Self::ScVectorSemaphoreMem => CoreMemorySpace::SemaphoreMemOfScVectorSubcore,
+            Self::ScScalarSmem => CoreMemorySpace::SmemOfScScalarSubcore,
+            Self::ScVectorSmem => CoreMemorySpace::SmemOfScVectorSubcore,
+        })
+    }
+}
+
+word_impls!(Color, "a colour");
+
+impl FromStr for Color {
+    type Err = UnknownColor;
+
+    fn from_str(word: &str) -> Result<Self, UnknownColor> {
+        Self::from_word(word).ok_or_else(|| UnknownColor::new(word))
+    }
+}
+
+/// The colour of a value annotated with `space`, in a kernel for cores of type
+/// `core_type`: `None` when XLA is told nothing.
+///
+/// Only a space annotated on the value itself colours it; a block spec does not.
+/// A tag beats the kernel's core type, and a tag that names the kernel's own core
+/// type changes nothing. [`jax_color`] answers otherwise in three places.
+///
+/// # Errors
+/// [`ColorUnsupported`] for a SparseCore's vmem, which has no colour.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{Color, color};
+/// use mosaic_memspace::{CoreType, MemorySpace};
+///
+/// let smem = color(Some(MemorySpace::SMEM), CoreType::ScScalarSubcore);
+/// assert_eq!(smem, Ok(Some(Color::ScScalarSmem)));
+/// assert_eq!(color(Some(MemorySpace::CMEM), CoreType::Tc), Ok(None));
+/// assert_eq!(color(None, CoreType::Tc), Ok(None));
+/// ```
+pub const fn color(
+    space: Option<MemorySpace>,
+    core_type: CoreType,
+) -> Result<Option<Color>, ColorUnsupported> {
+    let Some(space) = space else { return Ok(None) };
+    match space {
+        MemorySpace::Any
+        | MemorySpace::Default
+        | MemorySpace::Error
+        | MemorySpace::Index
+        | MemorySpace::Key
+        | MemorySpace::Acc(_) => Ok(None),
+        MemorySpace::Host => Ok(Some(Color::Host)),
+        MemorySpace::Tpu(space) => owned(space, core_type),
+        MemorySpace::Core(tagged) => owned(tagged.space(), tagged.core_type()),
+    }
+}
+
+/// The colour that JAX gives (`_get_memory_space_from_aval`): as [`color`], but
+///
+/// * untagged `vmem` is a TensorCore's in every kernel, while
+///   `vmem@sc_vector_subcore` is refused;
+/// * untagged `semaphore_mem` in a vector subcore kernel is refused, while
+///   `semaphore_mem@sc_vector_subcore` is not.
+///
+/// # Errors
+/// [`ColorUnsupported`] for `vmem@sc_vector_subcore`, and for untagged
+/// `semaphore_mem` in a vector subcore kernel.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{Color, jax_color};
+/// use mosaic_memspace::{CoreType, MemorySpace};
+///
+/// let vmem = jax_color(Some(MemorySpace::VMEM), CoreType::ScVectorSubcore);
+/// assert_eq!(vmem, Ok(Some(Color::Vmem)));
+/// assert!(jax_color(Some(MemorySpace::SEMAPHORE_MEM), CoreType::ScVectorSubcore).is_err());
+/// ```
+pub const fn jax_color(
+    space: Option<MemorySpace>,
+    core_type: CoreType,
+) -> Result<Option<Color>, ColorUnsupported> {
+    let Some(written) = space else { return Ok(None) };
+    match written {
+        MemorySpace::Any
+        | MemorySpace::Default
+        | MemorySpace::Error
+        | MemorySpace::Index
+        | MemorySpace::Key
+        | MemorySpace::Host
+        | MemorySpace::Core(_)
+        | MemorySpace::Acc(_) => color(space, core_type),
+        MemorySpace::Tpu(space) => match space {
+            TpuSpace::Vmem => Ok(Some(Color::Vmem)),
+            TpuSpace::SemaphoreMem => match core_type {
+                CoreType::Tc | CoreType::ScScalarSubcore => owned(space, core_type),
+                CoreType::ScVectorSubcore => Err(ColorUnsupported::UntaggedSemaphore),
+            },
+            TpuSpace::VmemShared | TpuSpace::Smem | TpuSpace::Cmem | TpuSpace::Hbm => {
+                owned(space, core_type)
+            }
+        },
+    }
+}
+
+/// The colour of a space of the core type that owns it.
+const fn owned(space: TpuSpace, owner: CoreType) -> Result<Option<Color>, ColorUnsupported> {
+    Ok(Some(match space {
+        TpuSpace::Hbm => Color::Hbm,
+        TpuSpace::VmemShared | TpuSpace::Cmem => return Ok(None),
+        TpuSpace::Vmem => match owner {
+            CoreType::Tc => Color::Vmem,
+            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
+                return Err(ColorUnsupported::Vmem(owner));
+            }
+        },
+        TpuSpace::Smem => match owner {
+            CoreType::Tc => Color::Smem,
+            CoreType::ScScalarSubcore => Color::ScScalarSmem,
+            CoreType::ScVectorSubcore => Color::ScVectorSmem,
+        },
+        TpuSpace::SemaphoreMem => match owner {
+            CoreType::Tc => Color::SemaphoreMem,
+            CoreType::ScScalarSubcore => Color::ScScalarSemaphoreMem,
+            CoreType::ScVectorSubcore => Color::ScVectorSemaphoreMem,
+        },
+    }))
+}
+
+/// A memory space that a value cannot be placed in, because XLA has no number for it.
+///
+/// ```
+/// use mosaic_memspace::custom_call::jax_color;
+/// use mosaic_memspace::{CoreMemorySpace, CoreType, MemorySpace};
+///
+/// let vmem = MemorySpace::Core(CoreMemorySpace::VmemOfScVectorSubcore);
+/// assert_eq!(
+///     jax_color(Some(vmem), CoreType::Tc).unwrap_err().to_string(),
+///     "vmem of sc_vector_subcore has no colour; only tc's vmem has"
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColorUnsupported {
+    /// vmem of a SparseCore.
+    #[error("vmem of {0} has no colour; only tc's vmem has")]
+    Vmem(CoreType),
+    /// Untagged semaphore memory in a vector subcore kernel, to JAX.
+    #[error("untagged semaphore_mem has no colour in a sc_vector_subcore kernel")]
+    UntaggedSemaphore,
+}
+
+impl Fault for ColorUnsupported {
+    fn code(&self) -> Code {
+        match self {
+            Self::Vmem(_) => Code::VmemColorUnsupported,
+            Self::UntaggedSemaphore => Code::SemaphoreColorUnsupported,
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::Vmem(_) => {
+                "leave the value in hbm and copy it into vmem inside the kernel".to_owned()
+            }
+            Self::UntaggedSemaphore => {
+                let tagged = Color::ScVectorSemaphoreMem.memory_space();
+                format!("annotate the value with {tagged}, which names its owner")
+            }
+        }
+    }
+}
+
+/// A colour that an input of a kernel may have.
+///
+/// `smem` is one of them, but JAX does not write it: XLA places no input there.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{Color, InputColor};
+/// assert_eq!(InputColor::new(Color::Vmem), Ok(InputColor::Vmem));
+/// assert_eq!(
+///     InputColor::new(Color::Host).unwrap_err().to_string(),
+///     "an input cannot be placed in host; input_memory_space_colors takes hbm, vmem and smem"
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum InputColor {
+    /// `hbm`, 0.
+    Hbm,
+    /// `vmem`, 1.
+    Vmem,
+    /// `smem`, 4.
+    Smem,
+}
+
+impl InputColor {
+    /// `color`, if an input may have it.
+    ///
+    /// # Errors
+    /// [`InputColorUnsupported`] for the others.
+    pub const fn new(color: Color) -> Result<Self, InputColorUnsupported> {
+        match color {
+            Color::Hbm => Ok(Self::Hbm),
+            Color::Vmem => Ok(Self::Vmem),
+            Color::Smem => Ok(Self::Smem),
+            Color::SemaphoreMem
+            | Color::Host
+            | Color::ScScalarSemaphoreMem
+            | Color::ScVectorSemaphoreMem
+            | Color::ScScalarSmem
+            | Color::ScVectorSmem => Err(InputColorUnsupported(color)),
+        }
+    }
+
+    /// The colour.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{Color, InputColor};
+    /// assert_eq!(InputColor::Smem.color(), Color::Smem);
+    /// ```
+    pub const fn color(self) -> Color {
+        match self {
+            Self::Hbm => Color::Hbm,
+            Self::Vmem => Color::Vmem,
+            Self::Smem => Color::Smem,
+        }
+    }
+
+    /// Whether JAX writes it into the custom call's JSON.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::InputColor;
+    /// assert!(InputColor::Hbm.is_written() && !InputColor::Smem.is_written());
+    /// ```
+    pub const fn is_written(self) -> bool {
+        match self {
+            Self::Hbm | Self::Vmem => true,
+            Self::Smem => false,
+        }
+    }
+}
+
+impl fmt::Display for InputColor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.color().fmt(f)
+    }
+}
+
+/// A colour that no input can have (JAX: a `NotImplementedError` when the JSON is
+/// written).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an input cannot be placed in {0}; input_memory_space_colors takes hbm, vmem and smem")]
+pub struct InputColorUnsupported(Color);
+
+impl InputColorUnsupported {
+    /// The colour.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{Color, InputColor};
+    /// assert_eq!(InputColor::new(Color::Host).unwrap_err().color(), Color::Host);
+    /// ```
+    pub const fn color(self) -> Color {
+        self.0
+    }
+}
+
+impl Fault for InputColorUnsupported {
+    fn code(&self) -> Code {
+        Code::InputColorUnsupported
+    }
+}
+
+/// A colour as it came from outside: a number, known or not.
+///
+/// The compiler writes colours of its own, and XLA's dumps write numbers as strings.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{Color, ColorNumber};
+///
+/// let vmem: ColorNumber = "1".parse()?;
+/// assert_eq!(vmem.known(), Some(Color::Vmem));
+/// let other = ColorNumber::new(77);
+/// assert_eq!((other.known(), other.number()), (None, 77));
+/// assert_eq!(format!("{vmem} {other}"), "vmem 77");
+/// # Ok::<(), mosaic_memspace::custom_call::UnknownColor>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ColorNumber(i64);
+
+impl ColorNumber {
+    /// The colour with this number.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::ColorNumber;
+    /// assert_eq!(ColorNumber::new(-1).number(), -1);
+    /// ```
+    pub const fn new(number: i64) -> Self {
+        Self(number)
+    }
+
+    /// The number, as it came.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{Color, ColorNumber};
+    /// assert_eq!(ColorNumber::from(Color::Smem).number(), 4);
+    /// ```
+    pub const fn number(self) -> i64 {
+        self.0
+    }
+
+    /// The colour, when it is one that JAX knows.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{Color, ColorNumber};
+    /// assert_eq!(ColorNumber::new(5).known(), Some(Color::Host));
+    /// ```
+    pub const fn known(self) -> Option<Color> {
+        Color::from_number(self.0)
+    }
+}
+
+impl From<Color> for ColorNumber {
+    fn from(color: Color) -> Self {
+        Self(color.number().into())
+    }
+}
+
+impl TryFrom<ColorNumber> for Color {
+    type Error = UnknownColor;
+
+    fn try_from(number: ColorNumber) -> Result<Self, UnknownColor> {
+        number.known().ok_or_else(|| UnknownColor::new(&number.0.to_string()))
+    }
+}
+
+/// The colour's word, or the number of an unknown one.
+impl fmt::Display for ColorNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.known() {
+            Some(color) => color.fmt(f),
+            None => self.0.fmt(f),
+        }
+    }
+}
+
+/// From a number in decimal digits, or from a colour's word.
+impl FromStr for ColorNumber {
+    type Err = UnknownColor;
+
+    fn from_str(text: &str) -> Result<Self, UnknownColor> {
+        if let Ok(number) = text.parse() {
+            return Ok(Self(number));
+        }
+        text.parse::<Color>().map(Self::from)
+    }
+}
+
+/// A word, or a number, that names no colour.
+///
+/// ```
+/// use mosaic_memspace::custom_call::Color;
+/// let error = "HBM".parse::<Color>().unwrap_err();
+/// assert!(error.to_string().starts_with("unknown colour: HBM; expected one of hbm, vmem, "));
+/// assert_eq!(error.word(), "HBM");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown colour: {0}; expected one of {known}", known = List(Color::WORDS))]
+pub struct UnknownColor(Word);
+
+impl UnknownColor {
+    fn new(word: &str) -> Self {
+        Self(Word::new(word))
+    }
+
+    /// The word, as it came.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::ColorNumber;
+    /// assert_eq!("x".parse::<ColorNumber>().unwrap_err().word(), "x");
+    /// ```
+    pub fn word(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl Fault for UnknownColor {
+    fn code(&self) -> Code {
+        Code::UnknownColor
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_colour_comes_back_from_its_word_its_number_and_its_space() {
+        for &known in Color::ALL {
+            assert_eq!(known.as_str().parse(), Ok(known));
+            assert_eq!(Color::from_number(known.number().into()), Some(known));
+            assert_eq!(known.number().to_string().parse(), Ok(ColorNumber::from(known)));
+            assert_eq!(known.as_str().parse(), Ok(ColorNumber::from(known)));
+            for &core_type in CoreType::ALL {
+                let space = Some(known.memory_space());
+                assert_eq!(color(space, core_type), Ok(Some(known)));
+                assert_eq!(jax_color(space, core_type), Ok(Some(known)));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_no_colour_are_kept() {
+        let known: Vec<i64> = Color::ALL.iter().map(|color| color.number().into()).collect();
+        for number in (-300..300).chain([i64::MIN, i64::MAX]) {
+            let foreign: ColorNumber = number.to_string().parse().unwrap();
+            assert_eq!(foreign.number(), number);
+            assert_eq!(foreign.known().is_some(), known.contains(&number));
+            assert_eq!(Color::try_from(foreign).is_ok(), known.contains(&number));
+        }
+        assert_eq!(ColorNumber::new(77).to_string(), "77");
+        assert!("9223372036854775808".parse::<ColorNumber>().is_err());
+    }
+
+    #[test]
+    fn a_tag_that_names_the_kernels_own_core_type_changes_nothing() {
+        for &tagged in CoreMemorySpace::ALL {
+            let core_type = tagged.core_type();
+            let untagged = color(Some(tagged.space().into()), core_type);
+            assert_eq!(untagged, color(Some(tagged.into()), core_type), "{tagged}");
+        }
+    }
+
+    #[test]
+    fn jax_is_uneven_in_exactly_three_places() {
+        let mut uneven = Vec::new();
+        for &core_type in CoreType::ALL {
+            for &space in MemorySpace::ALL {
+                let even = color(Some(space), core_type);
+                if even != jax_color(Some(space), core_type) {
+                    uneven.push(format!("{space} {core_type}"));
+                }
+            }
+        }
+        let expected =
+            ["vmem sc_scalar_subcore", "vmem sc_vector_subcore", "semaphore_mem sc_vector_subcore"];
+        assert_eq!(uneven, expected);
+    }
+
+    #[test]
+    fn help_names_the_space_that_would_do() {
+        let error = jax_color(Some(MemorySpace::SEMAPHORE_MEM), CoreType::ScVectorSubcore);
+        let help = error.unwrap_err().help();
+        let space = help.split(' ').find_map(|word| word.trim_end_matches(',').parse().ok());
+        assert_eq!(
+            jax_color(space, CoreType::ScVectorSubcore),
+            Ok(Some(Color::ScVectorSemaphoreMem))
+        );
+    }
+}

@@ -1,0 +1,677 @@
+//! The backend config of a `tpu_custom_call`: what XLA is told about a kernel.
+
+use super::collective::CollectiveId;
+use super::color::{Color, ColorNumber, InputColor};
+use super::flag::{FlagName, FlagValue, Flags};
+use super::key::{
+    CallKey, CompEnvKey, CostKey, Extras, FlagKey, FlagValueKey, InputColorKey, Key, MegachipKey,
+    OutputColorKey, ScopedKey, SparseCoreKey, TopKey,
+};
+use super::libtpu::OneCoreMark;
+use super::param_words::{DeviceType, OptLevel, Tiling};
+use crate::error::{Code, Fault};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The backend config of a `tpu_custom_call`: what XLA is told about a kernel
+/// (JAX: `CustomCallBackendConfig`).
+///
+/// Every value that can be built is valid JSON, [written](Self::to_json) byte
+/// for byte as JAX 0.12.0.1 writes it. With the feature `read` it is also
+/// [read](Self::from_json), from what JAX and XLA print; what no field holds is
+/// kept, in its place, and written again.
+///
+/// ```
+/// use mosaic_memspace::custom_call::BackendConfig;
+///
+/// let mut config = BackendConfig::new(b"a module");
+/// config.collective_id = Some(0.into());
+/// config.set_vmem_limit_bytes(Some(1 << 20));
+/// assert_eq!(
+///     config.to_json(),
+///     "{\"custom_call_config\": {\"body\": \"YSBtb2R1bGU=\", \"collective_id\": 0}, \
+///      \"scoped_memory_configs\": [{\"memory_space\":1, \"offset\": 0, \"size\": 1048576}]}"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[allow(clippy::struct_excessive_bools, reason = "each is a key of its own in the JSON")]
+pub struct BackendConfig<'a> {
+    /// The kernel: a serialised Mosaic module.
+    pub body: Body<'a>,
+    /// Whether the kernel talks to other devices.
+    pub has_communication: bool,
+    /// Which barrier semaphore it has; kernels that may overlap need different ones.
+    pub collective_id: Option<CollectiveId>,
+    /// What the kernel costs, for XLA's scheduler.
+    pub cost_estimate: Option<CostEstimate<'a>>,
+    /// Whether the body still holds HLO operations.
+    pub needs_hlo_passes: bool,
+    /// How the body is serialised; without it, the compiler takes plain Mosaic text too.
+    pub serialization_format: Option<i64>,
+    /// Whether the compiler has to infer vector layouts; a TensorCore kernel needs it.
+    pub needs_layout_passes: bool,
+    /// Whether results must not depend on how XLA pads and tiles; true when absent.
+    pub shape_invariant_numerics: bool,
+    /// By operand: whether XLA may fuse its producer into the kernel.
+    pub allow_input_fusion: Option<Vec<bool>>,
+    /// Bytes of scratch that the compiler keeps for itself.
+    pub internal_scratch_in_bytes: Option<i64>,
+    /// Colours of results ([`set_output_colors`](Self::set_output_colors)).
+    pub output_memory_space_colors: Vec<ColoredOutput<'a>>,
+    /// Colours of operands ([`set_input_colors`](Self::set_input_colors)).
+    pub input_memory_space_colors: Vec<ColoredInput<'a>>,
+    /// Whether accesses out of bounds go unnoticed.
+    pub disable_bounds_checks: bool,
+    /// Whether a semaphore that is not back at zero goes unnoticed.
+    pub disable_semaphore_checks: bool,
+    /// Whether the devices do not wait for each other before the kernel.
+    pub skip_device_barrier: bool,
+    /// The debug locations, which JAX keeps apart from the body.
+    pub debug_locations: Option<Body<'a>>,
+    /// What only a SparseCore kernel has ([`set_sparse_core`](Self::set_sparse_core)).
+    pub sparse_core_config: Option<SparseCoreConfig<'a>>,
+    /// What the kernel runs on; absent for a TensorCore.
+    pub device_type: Option<Open<'a, DeviceType>>,
+    /// Limits of scoped memory ([`set_vmem_limit_bytes`](Self::set_vmem_limit_bytes)).
+    pub scoped_memory_configs: Vec<ScopedMemory<'a>>,
+    /// Compiler flags of this kernel alone ([`set_flags`](Self::set_flags)).
+    pub flag_configs: Option<Vec<FlagConfig<'a>>>,
+    /// How a libtpu before 0.0.50 is told that the kernel runs on one core.
+    pub megachip_parallelism_config: Option<MegachipConfig<'a>>,
+    pub(super) top_extras: Extras<'a, TopKey>,
+    pub(super) call_extras: Extras<'a, CallKey>,
+}
+
+impl Default for BackendConfig<'_> {
+    fn default() -> Self {
+        Self {
+            body: Body::default(),
+            has_communication: false,
+            collective_id: None,
+            cost_estimate: None,
+            needs_hlo_passes: false,
+            serialization_format: None,
+            needs_layout_passes: false,
+            shape_invariant_numerics: true,
+            allow_input_fusion: None,
+            internal_scratch_in_bytes: None,
+            output_memory_space_colors: Vec::new(),
+            input_memory_space_colors: Vec::new(),
+            disable_bounds_checks: false,
+            disable_semaphore_checks: false,
+            skip_device_barrier: false,
+            debug_locations: None,
+            sparse_core_config: None,
+            device_type: None,
+            scoped_memory_configs: Vec::new(),
+            flag_configs: None,
+            megachip_parallelism_config: None,
+            top_extras: Extras::default(),
+            call_extras: Extras::default(),
+        }
+    }
+}
+
+impl<'a> BackendConfig<'a> {
+    /// A config of a body alone: everything else as when its key is absent.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::BackendConfig;
+    /// let config = BackendConfig::new(b"");
+    /// assert_eq!(config.to_json(), r#"{"custom_call_config": {"body": ""}}"#);
+    /// ```
+    pub fn new(body: &'a [u8]) -> Self {
+        Self { body: Body::Bytes(body), ..Self::default() }
+    }
+
+    /// The bytes of VMEM that the kernel may have in one piece, or `None` for the
+    /// chip's default.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::BackendConfig;
+    /// assert_eq!(BackendConfig::new(b"").vmem_limit_bytes(), None);
+    /// ```
+    pub fn vmem_limit_bytes(&self) -> Option<i64> {
+        let vmem = self.scoped_memory_configs.iter().find(|limit| limit.is_vmem())?;
+        Some(vmem.size)
+    }
+
+    /// Sets the bytes of VMEM that the kernel may have in one piece. What is too
+    /// large is cut to the chip's limit by the compiler, without a word.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::BackendConfig;
+    /// let mut config = BackendConfig::new(b"");
+    /// config.set_vmem_limit_bytes(Some(1 << 25));
+    /// assert_eq!(config.vmem_limit_bytes(), Some(1 << 25));
+    /// ```
+    pub fn set_vmem_limit_bytes(&mut self, limit: Option<i64>) {
+        self.scoped_memory_configs.retain(|limit| !limit.is_vmem());
+        self.scoped_memory_configs.extend(limit.map(ScopedMemory::vmem));
+    }
+
+    /// Places the results: an entry each, `None` where XLA may choose.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{BackendConfig, Color};
+    ///
+    /// let mut config = BackendConfig::new(b"");
+    /// config.set_output_colors(&[None, Some(Color::Vmem)]);
+    /// assert!(config.to_json().contains(r#"[{"color":1,"shape_index":[1]}]"#));
+    /// // A single result is no tuple, and has no index in one.
+    /// config.set_output_colors(&[Some(Color::Hbm)]);
+    /// assert!(config.to_json().contains(r#"[{"color":0}]"#));
+    /// ```
+    pub fn set_output_colors(&mut self, colors: &[Option<Color>]) {
+        let tuple = colors.len() > 1;
+        let colored = (0..).zip(colors).filter_map(|(index, color)| {
+            let shape_index = if tuple { vec![index] } else { Vec::new() };
+            color.map(|color| ColoredOutput::new(shape_index, color.into()))
+        });
+        self.output_memory_space_colors = colored.collect();
+    }
+
+    /// Places the operands: an entry each, `None` where XLA may choose. As in JAX,
+    /// `smem` is left out: XLA places no operand there.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{BackendConfig, InputColor};
+    ///
+    /// let mut config = BackendConfig::new(b"");
+    /// config.set_input_colors(&[Some(InputColor::Smem), Some(InputColor::Vmem)]);
+    /// assert!(config.to_json().contains(r#"[{"operand_index":1,"color":1}]"#));
+    /// ```
+    pub fn set_input_colors(&mut self, colors: &[Option<InputColor>]) {
+        let colored = (0..).zip(colors).filter_map(|(operand_index, color)| {
+            color
+                .filter(|color| color.is_written())
+                .map(|color| ColoredInput::new(operand_index, color.color().into()))
+        });
+        self.input_memory_space_colors = colored.collect();
+    }
+
+    /// Sets the compiler flags of this kernel; no flags are not the same as none given.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{BackendConfig, Flags};
+    /// let mut config = BackendConfig::new(b"");
+    /// config.set_flags(Some(&Flags::new()));
+    /// assert!(config.to_json().ends_with(r#""flag_configs": []}"#));
+    /// ```
+    pub fn set_flags(&mut self, flags: Option<&Flags>) {
+        self.flag_configs = flags.map(|flags| {
+            let flags = flags.iter().map(|(name, value)| FlagConfig::new(name.clone(), value));
+            flags.collect()
+        });
+    }
+
+    /// Makes it a SparseCore kernel's. Without a tiling it is compact, as JAX writes
+    /// it; `one_core` tells the compiler that the kernel runs on one core.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{BackendConfig, LibtpuVersion, OptLevel};
+    ///
+    /// let mut config = BackendConfig::new(b"");
+    /// let mark = LibtpuVersion::NEWEST.one_core_mark();
+    /// config.set_sparse_core(None, Some(OptLevel::O2), Some(mark));
+    /// assert!(config.to_json().ends_with(
+    ///     "\"sparse_core_config\": {\n\"comp_env\":{\n\"backend_opt_level\":\"O2\"\n},\n\
+    ///      \"core_ids\":[\n\"0\"\n],\n\"tiling\":\"TILING_COMPACT\"\n}, \
+    ///      \"device_type\": \"DEVICE_TYPE_SPARSECORE\"}"
+    /// ));
+    /// ```
+    pub fn set_sparse_core(
+        &mut self,
+        tiling: Option<Tiling>,
+        opt_level: Option<OptLevel>,
+        one_core: Option<OneCoreMark>,
+    ) {
+        let mut config = SparseCoreConfig {
+            comp_env: opt_level.map(CompEnv::new),
+            tiling: Some(Open::Known(tiling.unwrap_or(Tiling::Compact))),
+            ..SparseCoreConfig::default()
+        };
+        self.megachip_parallelism_config = None;
+        match one_core {
+            Some(OneCoreMark::CoreIds) => config.core_ids = vec![0],
+            Some(OneCoreMark::Megachip) => {
+                let one_core = MegachipConfig { cores: vec![0], ..MegachipConfig::default() };
+                self.megachip_parallelism_config = Some(one_core);
+            }
+            None => {}
+        }
+        self.sparse_core_config = Some(config);
+        self.device_type = Some(Open::Known(DeviceType::SparseCore));
+    }
+
+    /// The keys that neither JAX nor, as far as is known, XLA writes. They are kept,
+    /// and written again in their places.
+    ///
+    /// ```
+    /// # #[cfg(feature = "read")] {
+    /// use mosaic_memspace::custom_call::BackendConfig;
+    /// let text = r#"{"custom_call_config": {"body": "", "new": {"x": 1}}}"#;
+    /// let config = BackendConfig::from_json(text)?;
+    /// let unknown = config.unknown();
+    /// assert_eq!(unknown[0].path, "custom_call_config.new");
+    /// assert_eq!(unknown[0].value.as_str(), r#"{"x": 1}"#);
+    /// assert_eq!(config.to_json(), text);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn unknown(&self) -> Vec<Unknown<'a>> {
+        let mut found = Vec::new();
+        let mut in_object = Collector(&mut found);
+        in_object.keys("", &self.top_extras);
+        in_object.keys("custom_call_config.", &self.call_extras);
+        if let Some(cost) = &self.cost_estimate {
+            in_object.keys("custom_call_config.cost_estimate.", &cost.extras);
+        }
+        let outputs = self.output_memory_space_colors.iter().map(|output| &output.extras);
+        in_object.list("custom_call_config.output_memory_space_colors", outputs);
+        let inputs = self.input_memory_space_colors.iter().map(|input| &input.extras);
+        in_object.list("custom_call_config.input_memory_space_colors", inputs);
+        if let Some(sparse_core) = &self.sparse_core_config {
+            in_object.keys("sparse_core_config.", &sparse_core.extras);
+            if let Some(comp_env) = &sparse_core.comp_env {
+                in_object.keys("sparse_core_config.comp_env.", &comp_env.extras);
+            }
+        }
+        let limits = self.scoped_memory_configs.iter().map(|limit| &limit.extras);
+        in_object.list("scoped_memory_configs", limits);
+        for (index, flag) in self.flag_configs.iter().flatten().enumerate() {
+            in_object.keys(&format!("flag_configs[{index}]."), &flag.extras);
+            in_object.keys(&format!("flag_configs[{index}].value."), &flag.value_extras);
+        }
+        if let Some(megachip) = &self.megachip_parallelism_config {
+            in_object.keys("megachip_parallelism_config.", &megachip.extras);
+        }
+        found
+    }
+}
+
+/// Bytes that stand in the JSON as base64: a kernel's body, its debug locations.
+///
+/// ```
+/// use mosaic_memspace::custom_call::Body;
+/// let body = Body::Bytes(b"a module");
+/// assert_eq!(body.decode()?, b"a module".as_slice());
+/// # Ok::<(), mosaic_memspace::custom_call::InvalidBase64>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body<'a> {
+    /// The bytes themselves.
+    Bytes(&'a [u8]),
+    /// Their base64, as it was read and not yet looked at.
+    Base64(Base64<'a>),
+}
+
+impl Default for Body<'_> {
+    fn default() -> Self {
+        Self::Bytes(&[])
+    }
+}
+
+impl Body<'_> {
+    /// The bytes, decoded now if they were read.
+    ///
+    /// # Errors
+    /// [`InvalidBase64`]: what was read is no base64.
+    ///
+    /// ```
+    /// # #[cfg(feature = "read")] {
+    /// use mosaic_memspace::custom_call::BackendConfig;
+    /// let config = BackendConfig::from_json(r#"{"custom_call_config": {"body": "TUw="}}"#)?;
+    /// assert_eq!(config.body.decode()?, b"ML".as_slice());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn decode(&self) -> Result<Cow<'_, [u8]>, InvalidBase64> {
+        match self {
+            Self::Bytes(bytes) => Ok(Cow::Borrowed(bytes)),
+            Self::Base64(base64) => base64_simd::forgiving_decode_to_vec(base64.0.as_bytes())
+                .map(Cow::Owned)
+                .map_err(|_| InvalidBase64 { length: base64.0.len() }),
+        }
+    }
+
+    /// Whether there are no bytes.
+    ///
+    /// ```
+    /// assert!(mosaic_memspace::custom_call::Body::Bytes(b"").is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Bytes(bytes) => bytes.is_empty(),
+            Self::Base64(base64) => base64.0.is_empty(),
+        }
+    }
+}
+
+/// A string that was read where base64 is expected.
+///
+/// Borrowed from the JSON it stands there as it is; owned, it held an escape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base64<'a>(pub(super) Cow<'a, str>);
+
+impl Base64<'_> {
+    /// The string.
+    ///
+    /// ```
+    /// # #[cfg(feature = "read")] {
+    /// use mosaic_memspace::custom_call::{BackendConfig, Body};
+    /// let config = BackendConfig::from_json(r#"{"custom_call_config": {"body": "TUw="}}"#)?;
+    /// match &config.body {
+    ///     Body::Base64(base64) => assert_eq!(base64.as_str(), "TUw="),
+    ///     Body::Bytes(_) => unreachable!("it was read"),
+    /// }
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A string that should be base64, and is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a string of {length} characters is no base64")]
+pub struct InvalidBase64 {
+    length: usize,
+}
+
+impl Fault for InvalidBase64 {
+    fn code(&self) -> Code {
+        Code::InvalidConfig
+    }
+
+    fn help(&self) -> String {
+        "encode the bytes as standard base64: A–Z, a–z, 0–9, + and /, padded with =".to_owned()
+    }
+}
+
+/// A word of a closed set, or another that was read and is kept.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{Open, Tiling};
+/// assert_eq!(Open::Known(Tiling::Compact).known(), Some(&Tiling::Compact));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Open<'a, T> {
+    /// One of the set.
+    Known(T),
+    /// Another, as the JSON text that it is.
+    Other(RawJson<'a>),
+}
+
+impl<T> Open<'_, T> {
+    /// The word, when it is one of the set.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::Open;
+    /// assert_eq!(Open::Known(1).known(), Some(&1));
+    /// ```
+    pub const fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(known) => Some(known),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+/// A JSON value that was read, kept as the text that it was.
+///
+/// Only reading makes one, so it is always valid JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawJson<'a>(pub(super) &'a str);
+
+impl<'a> RawJson<'a> {
+    /// The text.
+    ///
+    /// ```
+    /// # #[cfg(feature = "read")] {
+    /// use mosaic_memspace::custom_call::BackendConfig;
+    /// let config = BackendConfig::from_json(r#"{"new": [ 1 ]}"#)?;
+    /// assert_eq!(config.unknown()[0].value.as_str(), "[ 1 ]");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn as_str(self) -> &'a str {
+        self.0
+    }
+}
+
+impl fmt::Display for RawJson<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0)
+    }
+}
+
+/// A key that nobody is known to write, and its value.
+///
+/// ```
+/// # #[cfg(feature = "read")] {
+/// use mosaic_memspace::custom_call::BackendConfig;
+/// let config = BackendConfig::from_json(r#"{"flag_configs": [{"since": 2}]}"#);
+/// // A flag needs a name, whatever else it has.
+/// assert!(config.is_err());
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown<'a> {
+    /// Where it stands: `custom_call_config.new`, `scoped_memory_configs[0].new`.
+    pub path: String,
+    /// Its value.
+    pub value: RawJson<'a>,
+}
+
+/// What a kernel costs (JAX: `CostEstimate`).
+///
+/// ```
+/// use mosaic_memspace::custom_call::{BackendConfig, CostEstimate};
+///
+/// let mut cost = CostEstimate::default();
+/// cost.flops = 2_000;
+/// let mut config = BackendConfig::new(b"");
+/// config.cost_estimate = Some(cost);
+/// assert!(config.to_json().contains("\"flops\":2000,"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CostEstimate<'a> {
+    /// Floating-point operations.
+    pub flops: i64,
+    /// Transcendental operations, such as `exp`.
+    pub transcendentals: i64,
+    /// Bytes read and written.
+    pub bytes_accessed: i64,
+    /// Bytes sent to other devices.
+    pub remote_bytes_transferred: i64,
+    pub(super) extras: Extras<'a, CostKey>,
+}
+
+/// The colour of one result.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColoredOutput<'a> {
+    /// Where the result stands in a tuple; empty when it is the only one.
+    pub shape_index: Vec<i64>,
+    /// Its colour.
+    pub color: ColorNumber,
+    pub(super) extras: Extras<'a, OutputColorKey>,
+}
+
+impl ColoredOutput<'_> {
+    /// The colour of the result at this place of a tuple, or of the only result.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{Color, ColoredOutput};
+    /// assert_eq!(ColoredOutput::new(vec![1], Color::Vmem.into()).result(), Some(1));
+    /// ```
+    pub const fn new(shape_index: Vec<i64>, color: ColorNumber) -> Self {
+        Self { shape_index, color, extras: Extras::new() }
+    }
+
+    /// The result's number; `None` for a part of a result, which no kernel has.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{Color, ColoredOutput};
+    /// assert_eq!(ColoredOutput::new(vec![], Color::Vmem.into()).result(), Some(0));
+    /// assert_eq!(ColoredOutput::new(vec![0, 1], Color::Vmem.into()).result(), None);
+    /// ```
+    pub fn result(&self) -> Option<usize> {
+        match self.shape_index.as_slice() {
+            [] => Some(0),
+            [index] => usize::try_from(*index).ok(),
+            [_, _, ..] => None,
+        }
+    }
+}
+
+/// The colour of one operand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColoredInput<'a> {
+    /// The operand's number.
+    pub operand_index: u32,
+    /// Its colour.
+    pub color: ColorNumber,
+    pub(super) extras: Extras<'a, InputColorKey>,
+}
+
+impl ColoredInput<'_> {
+    /// The colour of the operand with this number.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{Color, ColoredInput};
+    /// assert_eq!(ColoredInput::new(3, Color::Vmem.into()).operand_index, 3);
+    /// ```
+    pub const fn new(operand_index: u32, color: ColorNumber) -> Self {
+        Self { operand_index, color, extras: Extras::new() }
+    }
+}
+
+/// What only a SparseCore kernel has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SparseCoreConfig<'a> {
+    /// The compiler's settings.
+    pub comp_env: Option<CompEnv<'a>>,
+    /// The cores that the kernel runs on; all when empty.
+    pub core_ids: Vec<u32>,
+    /// How its arrays lie in memory.
+    pub tiling: Option<Open<'a, Tiling>>,
+    pub(super) extras: Extras<'a, SparseCoreKey>,
+}
+
+impl SparseCoreConfig<'_> {
+    /// The opt level, if one is given.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::SparseCoreConfig;
+    /// assert_eq!(SparseCoreConfig::default().opt_level(), None);
+    /// ```
+    pub fn opt_level(&self) -> Option<&Open<'_, OptLevel>> {
+        self.comp_env.as_ref()?.backend_opt_level.as_ref()
+    }
+}
+
+/// The SparseCore compiler's settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompEnv<'a> {
+    /// How hard it tries.
+    pub backend_opt_level: Option<Open<'a, OptLevel>>,
+    pub(super) extras: Extras<'a, CompEnvKey>,
+}
+
+impl CompEnv<'_> {
+    const fn new(opt_level: OptLevel) -> Self {
+        Self { backend_opt_level: Some(Open::Known(opt_level)), extras: Extras::new() }
+    }
+}
+
+/// A limit of scoped memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScopedMemory<'a> {
+    /// The memory's colour.
+    pub memory_space: ColorNumber,
+    /// Where the scope begins, in bytes.
+    pub offset: i64,
+    /// How much there is, in bytes.
+    pub size: i64,
+    pub(super) extras: Extras<'a, ScopedKey>,
+}
+
+impl ScopedMemory<'_> {
+    fn vmem(size: i64) -> Self {
+        Self { memory_space: Color::Vmem.into(), offset: 0, size, extras: Extras::new() }
+    }
+
+    fn is_vmem(&self) -> bool {
+        self.memory_space == Color::Vmem.into()
+    }
+}
+
+/// A compiler flag of one kernel.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FlagConfig<'a> {
+    /// The flag's name.
+    pub flag_type: FlagName,
+    /// Its value; `None` is one of another kind than JAX writes, which is kept.
+    pub value: Option<FlagValue>,
+    pub(super) value_extras: Extras<'a, FlagValueKey>,
+    pub(super) extras: Extras<'a, FlagKey>,
+}
+
+impl FlagConfig<'_> {
+    /// A flag with a value.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{BackendConfig, FlagConfig, FlagName, FlagValue};
+    ///
+    /// let flag = FlagConfig::new(FlagName::new("a")?, FlagValue::Int(1));
+    /// let mut config = BackendConfig::new(b"");
+    /// config.flag_configs = Some(vec![flag]);
+    /// let text = r#""flag_configs": [{"flag_type": "a", "value": {"integer_value": 1}}]}"#;
+    /// assert!(config.to_json().ends_with(text));
+    /// # Ok::<(), mosaic_memspace::custom_call::FlagError>(())
+    /// ```
+    pub const fn new(name: FlagName, value: FlagValue) -> Self {
+        let value = Some(value);
+        Self { flag_type: name, value, value_extras: Extras::new(), extras: Extras::new() }
+    }
+}
+
+/// Which cores a kernel runs on, as a libtpu before 0.0.50 reads it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MegachipConfig<'a> {
+    /// The cores.
+    pub cores: Vec<u32>,
+    pub(super) extras: Extras<'a, MegachipKey>,
+}
+
+/// Gathers unknown keys with their paths.
+struct Collector<'f, 'a>(&'f mut Vec<Unknown<'a>>);
+
+impl<'a> Collector<'_, 'a> {
+    fn keys<K: Key>(&mut self, object: &str, extras: &Extras<'a, K>) {
+        let unknown = extras
+            .unknown()
+            .map(|extra| Unknown { path: format!("{object}{}", extra.key), value: extra.value });
+        self.0.extend(unknown);
+    }
+
+    fn list<'e, K: Key>(&mut self, list: &str, extras: impl Iterator<Item = &'e Extras<'a, K>>)
+    where
+        'a: 'e,
+    {
+        for (index, extras) in extras.enumerate() {
+            self.keys(&format!("{list}[{index}]."), extras);
+        }
+    }
+}
