@@ -213,15 +213,17 @@ pub(crate) fn custom_call(operation: Operation) -> Result<String, Code> {
 fn metadata_json(metadata: &BTreeMap<String, String>) -> String {
     let string = |text: &String| {
         let json = serde_json::Value::from(text.as_str()).to_string();
-        json.chars().fold(String::new(), |mut ascii, character| {
+        let mut ascii = String::new();
+        for character in json.chars() {
             if character.is_ascii() {
                 ascii.push(character);
             } else {
-                let units = character.encode_utf16(&mut [0; 2]).to_vec();
-                units.iter().for_each(|unit| ascii += &format!("\\u{unit:04x}"));
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    ascii.push_str(&format!("\\u{unit:04x}"));
+                }
             }
-            ascii
-        })
+        }
+        ascii
     };
     let members: Vec<_> =
         metadata.iter().map(|(key, value)| format!("{}:{}", string(key), string(value))).collect();
