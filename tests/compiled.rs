@@ -89,10 +89,9 @@ fn compile(questions: &[(&str, String)]) -> Vec<Value> {
         .spawn()
         .unwrap();
     let mut input = oracle.stdin.take().unwrap();
-    let lines: String = questions
-        .iter()
-        .map(|(chip, module)| format!("{}\n", json!({"chip": chip, "module": module})))
-        .collect();
+    let line =
+        |(chip, module): &(&str, String)| json!({"chip": chip, "module": module}).to_string();
+    let lines = questions.iter().map(line).collect::<Vec<_>>().join("\n");
     let asking = thread::spawn(move || input.write_all(lines.as_bytes()));
     let output = oracle.wait_with_output().unwrap();
     asking.join().unwrap().unwrap();

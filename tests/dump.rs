@@ -1,6 +1,6 @@
 //! What is found in dumps: every call, whatever its strings hold.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+#![allow(clippy::arithmetic_side_effects, clippy::unwrap_used, reason = "tests")]
 
 use mosaic_memspace::Dtype;
 use mosaic_memspace::custom_call::{
@@ -14,6 +14,10 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+fn array(shape: &[u64]) -> TensorType<'_> {
+    TensorType::new(shape, Dtype::Complex64)
+}
+
 proptest! {
     #[test]
     fn a_printed_call_is_found_with_all_that_it_says(
@@ -22,13 +26,10 @@ proptest! {
         metadata in option::of(any::<String>()),
         arrays in vec(vec(any::<u64>(), 0..4), 0..4),
         results in 0_usize..4,
-        repeated in 1_usize..4,
+        repeated in 1_u64..4,
     ) {
         let mut config = BackendConfig::new(&body);
         config.set_vmem_limit_bytes(Some(1 << 20));
-        fn array(shape: &[u64]) -> TensorType<'_> {
-            TensorType::new(shape, Dtype::Complex64)
-        }
         let name = ValueName::new("%x").unwrap();
         let operands: Vec<_> = arrays.iter().map(|shape| Operand::new(name, array(shape))).collect();
         let shapes = vec![array(&[2, 3]); results];
@@ -37,11 +38,11 @@ proptest! {
         call.kernel_metadata = metadata.as_deref();
         call.side_effects = SideEffects::DataflowSideEffecting;
 
-        let text = format!("module {{\n  {call}\n}}\n").repeat(repeated);
+        let text = format!("module {{\n  {call}\n}}\n").repeat(usize::try_from(repeated).unwrap());
         let mut dump = Dump::new(text.as_bytes());
-        for i in 0..repeated {
+        for i in 0_u64..repeated {
             let found = dump.next_call().unwrap().unwrap();
-            prop_assert_eq!(found.line, 2 + 3 * i as u64);
+            prop_assert_eq!(found.line, 2 + 3 * i);
             prop_assert_eq!(found.kernel_name.as_deref(), kernel_name.as_deref());
             prop_assert_eq!((found.operands, found.results), (arrays.len(), results));
             prop_assert_eq!(found.config().unwrap().to_json(), config.to_json());

@@ -214,13 +214,10 @@ fn metadata_json(metadata: &BTreeMap<String, String>) -> String {
     let string = |text: &String| {
         let json = serde_json::Value::from(text.as_str()).to_string();
         let mut ascii = String::new();
-        for character in json.chars() {
-            if character.is_ascii() {
-                ascii.push(character);
-            } else {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    ascii.push_str(&format!("\\u{unit:04x}"));
-                }
+        for unit in json.encode_utf16() {
+            match u8::try_from(unit).ok().filter(u8::is_ascii) {
+                Some(byte) => ascii.push(byte.into()),
+                None => ascii = format!("{ascii}\\u{unit:04x}"),
             }
         }
         ascii
