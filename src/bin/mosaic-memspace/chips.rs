@@ -117,8 +117,12 @@ const FACTS: &[Fact] = &[
     ("  vector subcores", |chip| sparse_core(chip, |facts| facts.num_subcores.to_string())),
     ("  lanes", |chip| sparse_core(chip, |facts| facts.num_lanes.to_string())),
     ("  vmem a subcore", |chip| sparse_core(chip, |facts| bytes(facts.vmem_capacity_bytes.into()))),
-    ("  smem a scalar kernel's", |chip| sparse_core(chip, |facts| words(facts.usable_scalar_smem_words))),
-    ("  smem a vector kernel's", |chip| sparse_core(chip, |facts| words(facts.usable_vector_smem_words))),
+    ("  smem a scalar kernel's", |chip| {
+        sparse_core(chip, |facts| words(facts.usable_scalar_smem_words))
+    }),
+    ("  smem a vector kernel's", |chip| {
+        sparse_core(chip, |facts| words(facts.usable_vector_smem_words))
+    }),
     ("  a copy at least", |chip| {
         sparse_core(chip, |facts| bytes(facts.dma_granule_size_bytes.into()))
     }),
