@@ -415,6 +415,17 @@ pub(super) enum Holds {
     Semaphores(Semaphore),
 }
 
+impl Semaphore {
+    /// `regular`, `dma` or `barrier`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Regular => "regular",
+            Self::Dma => "dma",
+            Self::Barrier => "barrier",
+        }
+    }
+}
+
 impl Scratch {
     /// Memory of this shape, in elements.
     pub fn new(name: &str, space: MemorySpace, shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {

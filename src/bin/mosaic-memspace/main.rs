@@ -1,10 +1,14 @@
 //! The command line of `mosaic-memspace`: a file a subcommand.
 
+mod check;
 mod chips;
+mod explain;
 mod failure;
 mod grid;
+mod input;
 mod inspect;
 mod resolve;
+mod snippet;
 mod table;
 
 use anstream::ColorChoice;
@@ -27,6 +31,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Chips(chips::Arguments),
+    Check(check::Arguments),
+    Explain(explain::Arguments),
     Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
     Table(table::Arguments),
@@ -42,6 +48,8 @@ fn main() -> ExitCode {
     .write_global();
     let status = match cli.command {
         Command::Chips(arguments) => chips::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Resolve(arguments) => resolve::run(&arguments),
         Command::Table(arguments) => table::run(&arguments),
