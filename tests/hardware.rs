@@ -116,7 +116,7 @@ fn dtype() -> impl Strategy<Value = Dtype> {
 /// A count that is small, or at a limit.
 fn count() -> impl Strategy<Value = NonZeroU32> {
     let limits = [u32::MAX, u32::MAX - 1, 1 << 31, 256, 128, 16, 8];
-    prop_oneof![1..=20_u32, select(&limits[..]), any::<u32>()]
+    prop_oneof![1..=20_u32, select(limits.to_vec()), any::<u32>()]
         .prop_filter_map("not zero", NonZeroU32::new)
 }
 
@@ -156,7 +156,7 @@ fn chip() -> impl Strategy<Value = ChipFacts> {
 /// An extent that is small, or at a limit.
 fn extent() -> impl Strategy<Value = u64> {
     let limits = [0, 1, 1 << 31, 1 << 32, 1 << 33, 1 << 63, u64::MAX - 1, u64::MAX];
-    prop_oneof![0..300_u64, select(&limits[..]), any::<u64>()]
+    prop_oneof![0..300_u64, select(limits.to_vec()), any::<u64>()]
 }
 
 fn shape() -> impl Strategy<Value = Vec<u64>> {
@@ -408,7 +408,7 @@ proptest! {
 
 fn counted() -> impl Strategy<Value = Option<i64>> {
     let limits = [i64::MIN, -1, 0, 1, 2, 16, 17, i64::from(u32::MAX), i64::MAX];
-    prop::option::of(prop_oneof![-2..20_i64, select(&limits[..]), any::<i64>()])
+    prop::option::of(prop_oneof![-2..20_i64, select(limits.to_vec()), any::<i64>()])
 }
 
 fn mesh() -> impl Strategy<Value = Mesh<'static>> {
