@@ -5,6 +5,8 @@
     clippy::unwrap_used,
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::indexing_slicing,
     reason = "a test"
 )]
 
