@@ -54,7 +54,7 @@ pub struct Kernel {
 #[derive(Clone, Debug)]
 pub(super) enum OnChip {
     Word(Spelled<Chip>),
-    Facts(ChipFacts),
+    Facts(Box<ChipFacts>),
 }
 
 impl OnChip {
@@ -130,7 +130,7 @@ impl Kernel {
     /// ```
     #[must_use]
     pub fn on_chip(mut self, facts: ChipFacts) -> Self {
-        self.chip = Some(OnChip::Facts(facts));
+        self.chip = Some(OnChip::Facts(Box::new(facts)));
         self
     }
 

@@ -410,15 +410,17 @@ impl<'de> Deserialize<'de> for WrittenFlags {
 }
 
 fn written_flag(value: serde_json::Value) -> WrittenFlagValue {
-    match value {
-        serde_json::Value::Bool(value) => value.into(),
-        serde_json::Value::String(value) => WrittenFlagValue::Str(value),
+    match &value {
+        serde_json::Value::Bool(value) => (*value).into(),
+        serde_json::Value::String(value) => WrittenFlagValue::Str(value.clone()),
         serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
             (Some(value), _) => value.into(),
             (None, Some(value)) if number.is_f64() => value.into(),
             (None, _) => WrittenFlagValue::Other(number.to_string()),
         },
-        other => WrittenFlagValue::Other(other.to_string()),
+        serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => {
+            WrittenFlagValue::Other(value.to_string())
+        }
     }
 }
 

@@ -30,8 +30,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Chips(chips::Arguments),
     Check(check::Arguments),
+    Chips(chips::Arguments),
     Explain(explain::Arguments),
     Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
@@ -47,8 +47,8 @@ fn main() -> ExitCode {
     }
     .write_global();
     let status = match cli.command {
-        Command::Chips(arguments) => chips::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Chips(arguments) => chips::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Resolve(arguments) => resolve::run(&arguments),
