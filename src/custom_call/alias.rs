@@ -882,6 +882,15 @@ mod tests {
     }
 
     #[test]
+    fn jax_meets_two_outputs_of_one_input_on_the_way_back() {
+        let second = Alias { input: 0, output: 1 };
+        let error = jax_alias_colors(&[NOTHING], &[HBM, VMEM], &[SAME, second], CoreType::Tc);
+        let conflict =
+            AliasError::Conflict { alias: second, input: Color::Hbm, output: Color::Vmem };
+        assert_eq!(error, Err(conflict));
+    }
+
+    #[test]
     fn all_faults_come_at_once() {
         let uncolored = Placed::on_value(Some(MemorySpace::Core(
             crate::memory_space::CoreMemorySpace::VmemOfScVectorSubcore,
