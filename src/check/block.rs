@@ -48,7 +48,7 @@ impl BlockDim {
 ///
 /// let block = Block {
 ///     array_shape: &[512, 300],
-///     block_shape: &[BlockDim::Blocked(100), BlockDim::Blocked(300)],
+///     block_shape: Some(&[BlockDim::Blocked(100), BlockDim::Blocked(300)]),
 ///     element_shape: &[],
 ///     dtype: Dtype::Float32,
 ///     space: Resolved::VMEM,
@@ -65,8 +65,8 @@ impl BlockDim {
 pub struct Block<'a> {
     /// The array's extents.
     pub array_shape: &'a [u64],
-    /// One entry for each of them.
-    pub block_shape: &'a [BlockDim],
+    /// One entry for each of them; `None` is the whole array.
+    pub block_shape: Option<&'a [BlockDim]>,
     /// The shape of one element of an extended dtype, as `[2]` for a `threefry`
     /// key; empty for every other dtype.
     pub element_shape: &'a [u64],
@@ -78,7 +78,7 @@ pub struct Block<'a> {
     pub trivial_window: bool,
 }
 
-impl Block<'_> {
+impl<'a> Block<'a> {
     /// Extents of a tile that every chip's last two dimensions go by: neither
     /// the dtype nor a chip of 16 sublanes changes them.
     const TILE: [u64; 2] = [8, 128];
@@ -94,7 +94,7 @@ impl Block<'_> {
     ///
     /// let block = Block {
     ///     array_shape: &[4096],
-    ///     block_shape: &[BlockDim::Blocked(128)],
+    ///     block_shape: Some(&[BlockDim::Blocked(128)]),
     ///     element_shape: &[],
     ///     dtype: Dtype::Bfloat16,
     ///     space: Resolved::VMEM,
@@ -106,7 +106,7 @@ impl Block<'_> {
     /// assert_eq!(block.check(Some(chip)), Ok(()));
     /// ```
     pub fn check(&self, chip: Option<&ChipFacts>) -> Result<(), BlockFault> {
-        let (block, array) = (self.block_shape.len(), self.array_shape.len());
+        let (block, array) = (self.dims().count(), self.array_shape.len());
         if block != array {
             return Err(BlockFault::RankMismatch { block, array });
         }
@@ -141,7 +141,7 @@ impl Block<'_> {
     ///
     /// let block = Block {
     ///     array_shape: &[64, 64],
-    ///     block_shape: &[BlockDim::Blocked(0), BlockDim::Blocked(7)],
+    ///     block_shape: Some(&[BlockDim::Blocked(0), BlockDim::Blocked(7)]),
     ///     element_shape: &[],
     ///     dtype: Dtype::Float32,
     ///     space: Resolved::VMEM,
@@ -150,11 +150,10 @@ impl Block<'_> {
     /// assert_eq!(block.faults(None).count(), 2);
     /// ```
     pub fn faults(&self, chip: Option<&ChipFacts>) -> impl Iterator<Item = BlockFault> + use<> {
-        let zero = self.block_shape.iter().position(|dim| dim.extent() == 0);
+        let zero = self.dims().position(|dim| dim.extent() == 0);
         let zero = zero.map(|dimension| BlockFault::ExtentZero { dimension });
-        let has = |wanted: fn(&BlockDim) -> bool| self.block_shape.iter().any(wanted);
-        let mixed = has(|dim| matches!(dim, BlockDim::Element(_)))
-            && has(|dim| matches!(dim, BlockDim::Blocked(_)));
+        let mixed = self.dims().any(|dim| matches!(dim, BlockDim::Element(_)))
+            && self.dims().any(|dim| matches!(dim, BlockDim::Blocked(_)));
         let mixed = mixed.then_some(BlockFault::DimsMixed);
         [self.check(chip).err(), zero, mixed].into_iter().flatten()
     }
@@ -202,15 +201,33 @@ impl Block<'_> {
         if rule.allows(rule.extent) { Ok(()) } else { Err(BlockFault::Rank1Infeasible(rule)) }
     }
 
+    /// The entries of the block shape; of a whole array, its extents.
+    ///
+    /// ```
+    /// # use mosaic_memspace::{Dtype, Resolved, check::{Block, BlockDim}};
+    /// let block = Block {
+    ///     array_shape: &[3, 4],
+    ///     block_shape: None,
+    ///     element_shape: &[],
+    ///     dtype: Dtype::Float32,
+    ///     space: Resolved::VMEM,
+    ///     trivial_window: true,
+    /// };
+    /// assert_eq!(block.dims().last(), Some(BlockDim::Blocked(4)));
+    /// ```
+    pub fn dims(&self) -> impl DoubleEndedIterator<Item = BlockDim> + Clone + use<'a> {
+        let given = self.block_shape.unwrap_or_default().iter().copied();
+        let whole = if self.block_shape.is_none() { self.array_shape } else { &[] };
+        given.chain(whole.iter().copied().map(BlockDim::Blocked))
+    }
+
     /// Of the dimension that stands `from_last` before the last, those of the
     /// element's own shape counted.
     fn extents(&self, from_last: usize) -> Option<Extents> {
         let own = || self.element_shape.iter().rev().copied();
-        let blocks = self.block_shape.iter().rev().map(|dim| dim.extent());
-        let arrays = self.array_shape.iter().rev().copied();
-        let block = own().chain(blocks).nth(from_last)?;
-        let array = own().chain(arrays).nth(from_last)?;
-        let rank = self.block_shape.len().checked_add(self.element_shape.len())?;
+        let block = own().chain(self.dims().rev().map(BlockDim::extent)).nth(from_last)?;
+        let array = own().chain(self.array_shape.iter().rev().copied()).nth(from_last)?;
+        let rank = self.array_shape.len().checked_add(self.element_shape.len())?;
         let dimension = rank.checked_sub(from_last)?.checked_sub(1)?;
         Some(Extents { dimension, block, array })
     }
@@ -560,7 +577,7 @@ mod tests {
 
     const BLOCK: Block<'static> = Block {
         array_shape: &[64, 300],
-        block_shape: &[BlockDim::Blocked(7), BlockDim::Blocked(100)],
+        block_shape: Some(&[BlockDim::Blocked(7), BlockDim::Blocked(100)]),
         element_shape: &[],
         dtype: Dtype::Int8,
         space: Resolved::VMEM,
@@ -571,7 +588,7 @@ mod tests {
     fn each_fault_says_what_would_be_right() {
         let rank_1 = Block {
             array_shape: &[5000],
-            block_shape: &[BlockDim::Blocked(1000)],
+            block_shape: Some(&[BlockDim::Blocked(1000)]),
             dtype: Dtype::Bfloat16,
             ..BLOCK
         };
@@ -584,7 +601,7 @@ mod tests {
             ),
             (
                 Block {
-                    block_shape: &[BlockDim::Squeezed, BlockDim::Blocked(0)],
+                    block_shape: Some(&[BlockDim::Squeezed, BlockDim::Blocked(0)]),
                     array_shape: &[1, 9],
                     ..BLOCK
                 },
@@ -593,13 +610,16 @@ mod tests {
                 "make dimension 1 at least 1",
             ),
             (
-                Block { block_shape: &[BlockDim::Element(8), BlockDim::Blocked(128)], ..BLOCK },
+                Block {
+                    block_shape: Some(&[BlockDim::Element(8), BlockDim::Blocked(128)]),
+                    ..BLOCK
+                },
                 Code::BlockDimsMixed,
                 "a block with both element and blocked dimensions",
                 "make every dimension pl.Element, or none; None goes with both",
             ),
             (
-                Block { array_shape: &[], block_shape: &[], ..BLOCK },
+                Block { array_shape: &[], block_shape: Some(&[]), ..BLOCK },
                 Code::BlockRankZero,
                 "a block of rank 0 in vmem",
                 "put a scalar in smem, or give the array a dimension",
@@ -641,7 +661,7 @@ mod tests {
         // A threefry key is two words: the rows are the array's last dimension.
         let keys = Block {
             array_shape: &[64],
-            block_shape: &[BlockDim::Blocked(4)],
+            block_shape: Some(&[BlockDim::Blocked(4)]),
             element_shape: &[2],
             dtype: Dtype::Uint32,
             ..BLOCK
@@ -649,21 +669,22 @@ mod tests {
         let said = keys.check(None).map_err(|fault| fault.to_string());
         let message = "block extent 4 in dimension 0 is neither a multiple of 8 nor the array's 64";
         assert_eq!(said, Err(message.to_owned()));
-        let block_shape = &[BlockDim::Blocked(8)];
+        let block_shape = Some(&[BlockDim::Blocked(8)][..]);
         assert_eq!(Block { block_shape, ..keys }.check(None), Ok(()));
     }
 
     #[test]
     fn jaxs_holes_are_kept() {
         let chip = Some(Chip::V5e.facts());
-        let rank_1 = Block { array_shape: &[100], block_shape: &[BlockDim::Blocked(0)], ..BLOCK };
+        let rank_1 =
+            Block { array_shape: &[100], block_shape: Some(&[BlockDim::Blocked(0)]), ..BLOCK };
         assert_eq!(rank_1.check(chip), Ok(()), "0 is a multiple of everything");
-        let block_shape = &[BlockDim::Blocked(2)];
+        let block_shape = Some(&[BlockDim::Blocked(2)][..]);
         let wide = Block { block_shape, dtype: Dtype::Float64, ..rank_1 };
         assert_eq!(wide.check(chip), Ok(()), "no element of 64 bits fits a word");
         let accumulator = Block {
             space: Resolved::Acc(0),
-            block_shape: &[BlockDim::Blocked(64), BlockDim::Blocked(256)],
+            block_shape: Some(&[BlockDim::Blocked(64), BlockDim::Blocked(256)]),
             ..BLOCK
         };
         assert_eq!(accumulator.check(chip), Ok(()), "JAX has no rule of its own for it");
@@ -686,7 +707,7 @@ mod tests {
             dtype in prop::sample::select(Dtype::ALL),
             chip in prop::sample::select(Chip::ALL),
         ) {
-            let block = Block { array_shape: &array, block_shape: &block, dtype, ..BLOCK };
+            let block = Block { array_shape: &array, block_shape: Some(&block), dtype, ..BLOCK };
             for fault in block.faults(Some(chip.facts())) {
                 prop_assert!(!fault.to_string().is_empty() && !fault.help().is_empty());
                 match fault {

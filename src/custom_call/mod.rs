@@ -16,6 +16,8 @@ mod alias;
 mod collective;
 mod color;
 mod config;
+#[cfg(feature = "read")]
+mod dump;
 mod flag;
 mod hand_over;
 mod key;
@@ -44,6 +46,8 @@ pub use config::{
     BackendConfig, Base64, Body, ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig,
     InvalidBase64, MegachipConfig, Open, RawJson, ScopedMemory, SparseCoreConfig, Unknown,
 };
+#[cfg(feature = "read")]
+pub use dump::{Dump, DumpedCall, body_memory_spaces};
 pub use flag::{Finite, FlagError, FlagName, FlagValue, Flags, WrittenFlagValue};
 pub use libtpu::{LibtpuVersion, NotAVersion, OneCoreMark};
 pub use module::{

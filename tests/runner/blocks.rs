@@ -24,7 +24,7 @@ pub(crate) fn block_mapping(mapping: Mapping) -> Result<bool, Code> {
     let block_shape: Vec<_> = mapping.block_shape.iter().map(dim).collect();
     let block = Block {
         array_shape: &mapping.array_shape,
-        block_shape: &block_shape,
+        block_shape: Some(&block_shape),
         element_shape: &[],
         dtype: mapping.dtype.0,
         space: CallSite::BlockSpec.resolve(mapping.space.map(|space| space.0), mapping.core.0),

@@ -57,7 +57,7 @@ pub(crate) fn backend_config(call: Call) -> Result<String, Code> {
 
     let mut config = BackendConfig::new(&body);
     config.has_communication = call.has_communication;
-    config.collective_id = call.collective_id;
+    config.collective_id = call.collective_id.map(CollectiveId::from);
     config.cost_estimate = call.cost_estimate.map(|cost| {
         let mut estimate = CostEstimate::default();
         estimate.flops = cost.flops;

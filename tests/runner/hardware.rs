@@ -1,9 +1,43 @@
-//! Chips, tilings.
+//! Element types, chips, tilings.
 
 use crate::line::Word;
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::{Chip, ChipFacts, Dtype, SparseCoreFacts};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Named {
+    dtype: Word<Dtype>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct DtypeInfo {
+    bits: u32,
+    itemsize_bytes: u32,
+    mosaic: &'static str,
+}
+
+pub(crate) fn dtype(asked: Named) -> Result<DtypeInfo, Code> {
+    let dtype = asked.dtype.0;
+    let (bits, itemsize_bytes) = (dtype.bits(), dtype.itemsize_bytes());
+    Ok(DtypeInfo { bits, itemsize_bytes, mosaic: dtype.as_mosaic() })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfChip {
+    chip: Word<Chip>,
+}
+
+pub(crate) fn matmul_pairs(asked: OfChip) -> Result<Vec<[Word<Dtype>; 2]>, Code> {
+    let mut dtypes = Dtype::ALL.to_vec();
+    dtypes.sort_unstable_by_key(|dtype| dtype.as_str());
+    let pairs = dtypes.iter().flat_map(|lhs| dtypes.iter().map(move |rhs| [*lhs, *rhs]));
+    let supported = |pair: &[Dtype; 2]| asked.chip.0.facts().is_matmul_supported(pair[0], pair[1]);
+    Ok(pairs.filter(supported).map(|pair| pair.map(Word)).collect())
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,7 +100,7 @@ pub(crate) fn tpu_info(asked: Cores) -> Result<TpuInfo, Code> {
         num_sublanes: facts.num_sublanes.get(),
         mxu_column_size: facts.mxu_column_size.get(),
         num_mxus: facts.num_mxus,
-        num_accumulators: facts.num_accumulators.map_or(0, |count| count.get()),
+        num_accumulators: facts.num_accumulators.map_or(0, NonZeroU32::get),
         vmem_capacity_bytes: facts.vmem_capacity_bytes,
         cmem_capacity_bytes: facts.cmem_capacity_bytes.unwrap_or(0),
         smem_capacity_bytes: facts.smem_capacity_bytes,

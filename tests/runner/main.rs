@@ -12,6 +12,7 @@
 )]
 
 mod accesses;
+mod accumulators;
 mod blocks;
 mod custom_call;
 mod handed_over;
@@ -28,10 +29,14 @@ use std::{env, fs, io};
 
 fn functions() -> Vec<Function> {
     vec![
+        function("accumulator", accumulators::accumulator),
+        function("accumulator_alloc", accumulators::accumulator_alloc),
         function("backend_config", custom_call::backend_config),
         function("device_kind", hardware::device_kind),
+        function("dtype", hardware::dtype),
         function("infer_tiling", hardware::infer_tiling),
         function("resolve", spaces::resolve),
+        function("matmul_pairs", hardware::matmul_pairs),
         function("mesh_compatible", meshes::mesh_compatible),
         function("mesh_memory_space", meshes::mesh_memory_space),
         function("mesh_new", meshes::mesh_new),
