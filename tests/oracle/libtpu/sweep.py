@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 
 import answers
-import client
+from chips import can_be_asked
 
 CHIPS = ("v4", "v5e", "v5p", "v6e", "7x")
 
@@ -47,13 +47,16 @@ def main() -> None:
         kernel(chance, arguments.chips[number % len(arguments.chips)])
         for number in range(arguments.count)
     ]
-    outcomes = Counter()
-    for value, answer in zip(inputs, client.ask("vmem_fit", [(i["chip"], i) for i in inputs])):
+    counts = Counter()
+    for value, outcome in zip(inputs, answers.outcomes("vmem_fit", inputs)):
         line = {"id": identity(value), "fn": "vmem_fit", "input": value}
-        line |= answers.vmem_fit_outcome(answer)
-        outcomes[line["expect"].get("error", "figures")] += 1
+        expect = answers.vmem_fit_expect(outcome)
+        if expect is None:
+            expect, line["message"] = {"error": "CompilerRefused"}, outcome["error"]
+        line["expect"] = expect
+        counts[expect.get("error", "figures")] += 1
         print(json.dumps(line, separators=(",", ":")), file=arguments.out)
-    print(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()), file=sys.stderr)
+    print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()), file=sys.stderr)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -62,7 +65,11 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--chips", type=lambda text: text.split(","), default=CHIPS)
     parser.add_argument("--out", type=argparse.FileType("w"), default=sys.stdout)
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    for chip in arguments.chips:
+        if not can_be_asked(chip):
+            parser.error(f"this libtpu does not know the chip {chip!r}")
+    return arguments
 
 
 def identity(value: dict) -> str:
