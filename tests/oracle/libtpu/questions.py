@@ -41,7 +41,7 @@ def smem_operand_bytes(compiler: Compiler, value: dict) -> int:
         if size := SMEM_SIZE.search(str(error)):
             return int(size[1])
         raise
-    raise ValueError("it fits, and the compiler only tells the size of what does not")
+    raise AssertionError("it fits, and the compiler only tells the size of what does not")
 
 
 def sparse_core_pool(compiler: Compiler, value: dict) -> bool:
