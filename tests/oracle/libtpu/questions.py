@@ -23,6 +23,7 @@ COMPILER_SAYS = re.compile(
     "Scratch memref allocation only"
     "|Failed to convert memory space"
     "|(does not|doesn't) support transfer"
+    "|target.SupportsDmasBetweenMemorySpaces"
 )
 SMEM_SIZE = re.compile(r"Allocation \(size=(\d+)\) would exceed memory .*space=smem")
 POOL_OVERFLOW = re.compile("E3000: CompileTimeSparseCoreAllocationFailure")

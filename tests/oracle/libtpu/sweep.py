@@ -10,7 +10,6 @@ for a reason that is none of this sweep's, and the line's `message` has it.
 import argparse
 import hashlib
 import json
-import math
 import random
 import sys
 from collections import Counter
