@@ -1,6 +1,5 @@
 //! From checked parameters to the config that XLA is handed.
 
-use super::collective::CollectiveId;
 use super::config::BackendConfig;
 use super::libtpu::LibtpuVersion;
 use super::param_words::DeviceType;
@@ -33,7 +32,7 @@ impl CompilerParams {
         libtpu: LibtpuVersion,
     ) -> BackendConfig<'a> {
         let mut config = BackendConfig::new(body);
-        config.collective_id = resolved.collective_id.map(CollectiveId::get);
+        config.collective_id = resolved.collective_id;
         config.serialization_format = self.serialization_format.map(i64::from);
         config.needs_layout_passes = resolved.needs_layout_passes;
         config.shape_invariant_numerics = self.shape_invariant_numerics;

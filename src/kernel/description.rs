@@ -54,7 +54,7 @@ pub struct Kernel {
 #[derive(Clone, Debug)]
 pub(super) enum OnChip {
     Word(Spelled<Chip>),
-    Facts(ChipFacts),
+    Facts(Box<ChipFacts>),
 }
 
 impl OnChip {
@@ -130,7 +130,7 @@ impl Kernel {
     /// ```
     #[must_use]
     pub fn on_chip(mut self, facts: ChipFacts) -> Self {
-        self.chip = Some(OnChip::Facts(facts));
+        self.chip = Some(OnChip::Facts(Box::new(facts)));
         self
     }
 
@@ -413,6 +413,17 @@ pub struct Scratch {
 pub(super) enum Holds {
     Elements { dtype: Spelled<Dtype>, space: Option<Spelled<MemorySpace>> },
     Semaphores(Semaphore),
+}
+
+impl Semaphore {
+    /// `regular`, `dma` or `barrier`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Regular => "regular",
+            Self::Dma => "dma",
+            Self::Barrier => "barrier",
+        }
+    }
 }
 
 impl Scratch {

@@ -42,10 +42,10 @@ impl Fault for KernelFault {
             Self::CoreTypeAndMesh
             | Self::DuplicateName { .. }
             | Self::NoMemref { .. }
-            | Self::NegativeAlias { .. } => {
-                self.code().mend().to_owned()
+            | Self::NegativeAlias { .. } => self.code().mend().to_owned(),
+            Self::UnknownRef { known, .. } if known.is_empty() => {
+                "the kernel has no refs".to_owned()
             }
-            Self::UnknownRef { known, .. } if known.is_empty() => "the kernel has no refs".to_owned(),
             Self::UnknownRef { known, .. } => format!("use one of {known}"),
             Self::ArrayExtentZero { .. } => {
                 "leave the operand out, or pass it in hbm, where it has no window".to_owned()

@@ -95,7 +95,9 @@ impl<'de> Deserialize<'de> for Scratch {
         let holds = match (semaphore, dtype, space) {
             (Some(kind), None, None) => Holds::Semaphores(kind),
             (None, Some(dtype), space) => Holds::Elements { dtype, space },
-            (None, None, _) => return Err(D::Error::custom("missing field `dtype` or `semaphore`")),
+            (None, None, _) => {
+                return Err(D::Error::custom("missing field `dtype` or `semaphore`"));
+            }
             (Some(_), _, _) => {
                 let message = "a semaphore has no `dtype` and no `space` but semaphore_mem";
                 return Err(D::Error::custom(message));
@@ -408,15 +410,17 @@ impl<'de> Deserialize<'de> for WrittenFlags {
 }
 
 fn written_flag(value: serde_json::Value) -> WrittenFlagValue {
-    match value {
-        serde_json::Value::Bool(value) => value.into(),
-        serde_json::Value::String(value) => WrittenFlagValue::Str(value),
+    match &value {
+        serde_json::Value::Bool(value) => (*value).into(),
+        serde_json::Value::String(value) => WrittenFlagValue::Str(value.clone()),
         serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
             (Some(value), _) => value.into(),
             (None, Some(value)) if number.is_f64() => value.into(),
             (None, _) => WrittenFlagValue::Other(number.to_string()),
         },
-        other => WrittenFlagValue::Other(other.to_string()),
+        serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => {
+            WrittenFlagValue::Other(value.to_string())
+        }
     }
 }
 
@@ -426,9 +430,9 @@ impl From<WrittenParams> for Params {
         let mut sound = CompilerParams::default();
         sound.dimension_semantics = written.dimension_semantics;
         sound.allow_input_fusion = written.allow_input_fusion;
-        sound.vmem_limit_bytes = written.vmem_limit_bytes.and_then(|bytes| {
-            VmemLimit::new(bytes).map_err(|fault| faults.push(fault)).ok()
-        });
+        sound.vmem_limit_bytes = written
+            .vmem_limit_bytes
+            .and_then(|bytes| VmemLimit::new(bytes).map_err(|fault| faults.push(fault)).ok());
         sound.collective_id = written.collective_id.and_then(|id| {
             CollectiveId::new(id).map_err(|fault| faults.push(ParamError::from(fault))).ok()
         });

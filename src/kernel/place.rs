@@ -127,8 +127,16 @@ impl Place {
 /// The fields of a kernel in which something can be wrong, in the order in which
 /// they are described.
 const FIELDS: &[&str] = &[
-    "chip", "core_type", "mesh", "grid", "scalar_prefetch", "operands", "scratch", "aliases",
-    "params", "accesses",
+    "chip",
+    "core_type",
+    "mesh",
+    "grid",
+    "scalar_prefetch",
+    "operands",
+    "scratch",
+    "aliases",
+    "params",
+    "accesses",
 ];
 
 impl fmt::Display for Place {

@@ -169,13 +169,10 @@ impl<'a> Locator<'a> {
 
 impl<'a> Parts<'a> {
     fn of(json: &'a RawValue) -> Self {
-        if let Ok(parts) = serde_json::from_str(json.get()) {
-            Self::Object(parts)
-        } else if let Ok(parts) = serde_json::from_str(json.get()) {
-            Self::List(parts)
-        } else {
-            Self::None
-        }
+        let text = json.get();
+        let object = || serde_json::from_str(text).map(Self::Object);
+        let list = || serde_json::from_str(text).map(Self::List);
+        object().or_else(|_| list()).unwrap_or(Self::None)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a kernel comes to, and everything that is wrong with it.
 
+use super::description::Semaphore;
 use super::place::Place;
 use crate::attribute::MemorySpaceAttr;
 use crate::core_type::CoreType;
@@ -59,6 +60,9 @@ pub struct OperandReport {
 pub struct ScratchReport {
     /// Its name, given or made up.
     pub name: String,
+    /// The kind of the semaphores, if it holds any.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub semaphore: Option<Semaphore>,
     /// The memory space; `None` when the written word, or the core type, is unknown.
     pub resolved: Option<Resolved>,
     /// Mosaic's attribute; `None` for an accumulator.

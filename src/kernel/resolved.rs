@@ -3,9 +3,7 @@
 use super::description::Kernel;
 use super::report::{Diagnostics, Fit, OperandReport, Report, ScratchReport};
 use crate::core_type::CoreType;
-use crate::custom_call::{
-    AliasColors, BackendConfig, DeviceType, InputColor, LibtpuVersion, ResolvedParams,
-};
+use crate::custom_call::{AliasColors, BackendConfig, InputColor, LibtpuVersion, ResolvedParams};
 
 /// A kernel of which each ref is resolved and nothing is refused.
 ///
@@ -86,16 +84,9 @@ pub(super) fn config<'k>(
     colors: &AliasColors,
     libtpu: LibtpuVersion,
 ) -> BackendConfig<'k> {
-    let written = &kernel.params.sound;
-    let mut config = BackendConfig::new(&kernel.body);
+    let mut config = kernel.params.sound.backend_config(params, &kernel.body, libtpu);
     config.has_communication = kernel.has_communication;
-    config.collective_id = params.collective_id.map(|id| id.get());
     config.cost_estimate.clone_from(&kernel.cost_estimate);
-    config.serialization_format = written.serialization_format.map(i64::from);
-    config.needs_layout_passes = params.needs_layout_passes;
-    config.shape_invariant_numerics = written.shape_invariant_numerics;
-    config.allow_input_fusion.clone_from(&written.allow_input_fusion);
-    config.internal_scratch_in_bytes = written.internal_scratch_in_bytes.map(i64::from);
     if let Some(outputs) = &colors.outputs {
         config.set_output_colors(outputs);
     }
@@ -104,18 +95,6 @@ pub(super) fn config<'k>(
         let bounds = kernel.grid.iter().filter(|extent| extent.is_none()).map(|_| None);
         let inputs: Vec<Option<InputColor>> = bounds.chain(inputs.iter().copied()).collect();
         config.set_input_colors(&inputs);
-    }
-    config.disable_bounds_checks = written.disable_bounds_checks;
-    config.disable_semaphore_checks = written.disable_semaphore_checks;
-    config.skip_device_barrier = written.skip_device_barrier;
-    config.set_vmem_limit_bytes(written.vmem_limit_bytes.map(|limit| limit.to_i64()));
-    config.set_flags(written.flags.as_ref());
-    match params.device_type {
-        None => {}
-        Some(DeviceType::SparseCore) => {
-            let one_core = (params.active_core_count == Some(1)).then(|| libtpu.one_core_mark());
-            config.set_sparse_core(params.tiling, written.opt_level, one_core);
-        }
     }
     config
 }

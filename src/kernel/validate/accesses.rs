@@ -9,7 +9,7 @@ use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::memory_space::Resolved;
 
-impl<'k> Pass<'k> {
+impl Pass<'_> {
     pub(super) fn accesses(&mut self) {
         let Some(core_type) = self.target.core_type else { return };
         for (index, access) in self.kernel.accesses.iter().enumerate() {

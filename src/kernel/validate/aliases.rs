@@ -3,7 +3,8 @@
 use super::Pass;
 use crate::check::Role;
 use crate::custom_call::{
-    Alias, AliasError, AliasFaults, AliasWarning, HbmSpecs, Placed, Side, alias_colors,
+    Alias, AliasError, AliasFaults, AliasWarning, Color, HbmSpecs, InputColor, Placed, Side,
+    alias_colors,
 };
 use crate::dtype::Dtype;
 use crate::error::Fault;
@@ -46,12 +47,11 @@ impl<'k> Pass<'k> {
                 }
             }
         }
-        let placed = |values: &[Value<'_>]| -> Vec<_> {
-            values.iter().map(|value| value.placed).collect()
-        };
+        let ends =
+            |values: &[Value<'_>]| -> Vec<_> { values.iter().map(|value| value.placed).collect() };
         let colors = alias_colors(
-            &placed(&inputs),
-            &placed(&outputs),
+            &ends(&inputs),
+            &ends(&outputs),
             &aliases,
             core_type,
             HbmSpecs::LeaveUncolored,
@@ -68,7 +68,7 @@ impl<'k> Pass<'k> {
         let warnings = match colors {
             Ok((colors, warnings)) => {
                 for (value, color) in inputs.iter().zip(colors.inputs.iter().flatten()) {
-                    self.color(value.listed, color.map(|color| color.color()));
+                    self.color(value.listed, color.map(InputColor::color));
                 }
                 for (value, color) in outputs.iter().zip(colors.outputs.iter().flatten()) {
                     self.color(value.listed, *color);
@@ -101,7 +101,7 @@ impl<'k> Pass<'k> {
         }
     }
 
-    fn color(&mut self, listed: usize, color: Option<crate::custom_call::Color>) {
+    fn color(&mut self, listed: usize, color: Option<Color>) {
         if let Some(operand) = self.report.operands.get_mut(listed) {
             operand.color = color;
         }

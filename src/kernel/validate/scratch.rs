@@ -26,6 +26,10 @@ impl<'k> Pass<'k> {
     ) {
         let name = named(scratch.name.as_ref(), "scratch", index);
         let place = Place::list("scratch").named(index, &name);
+        let semaphore = match &scratch.holds {
+            Holds::Semaphores(kind) => Some(*kind),
+            Holds::Elements { .. } => None,
+        };
         let (dtype, resolved) = match &scratch.holds {
             Holds::Semaphores(_) => (None, self.target.core_type.map(|_| Resolved::SEMAPHORE_MEM)),
             Holds::Elements { dtype, space } => {
@@ -59,7 +63,13 @@ impl<'k> Pass<'k> {
         let rank = scratch.shape.len();
         self.enter(Ref { name: name.clone(), rank, dtype, resolved, sound }, &place);
         let attribute = resolved.and_then(attribute);
-        self.report.scratch.push(ScratchReport { name, resolved, attribute, bytes: None });
+        self.report.scratch.push(ScratchReport {
+            name,
+            semaphore,
+            resolved,
+            attribute,
+            bytes: None,
+        });
     }
 
     fn accumulator(
