@@ -130,13 +130,13 @@ fn word<T: std::str::FromStr<Err: Debug>>(word: &str) -> T {
 /// What the resolver would be, were it no more than its rule.
 fn plain_match(space: MemorySpace, core_type: CoreType) -> Resolved {
     match space {
-        MemorySpace::Default => match core_type {
+        MemorySpace::DEFAULT => match core_type {
             CoreType::Tc | CoreType::ScVectorSubcore => Resolved::VMEM,
             CoreType::ScScalarSubcore => Resolved::SMEM,
         },
-        MemorySpace::Any => Resolved::ANY,
-        MemorySpace::Host => Resolved::HOST,
-        MemorySpace::Error | MemorySpace::Index | MemorySpace::Key => Resolved::SMEM,
+        MemorySpace::ANY => Resolved::ANY,
+        MemorySpace::HOST => Resolved::HOST,
+        MemorySpace::ERROR | MemorySpace::INDEX | MemorySpace::KEY => Resolved::SMEM,
         MemorySpace::Tpu(space) => Resolved::Memref(MemrefSpace::Tpu(space)),
         MemorySpace::Core(tagged) => {
             if tagged.core_type() == core_type {
