@@ -250,7 +250,7 @@ impl Parts {
             config.disable_semaphore_checks,
             config.skip_device_barrier,
         ] = self.booleans;
-        config.collective_id = self.collective_id;
+        config.collective_id = self.collective_id.map(Into::into);
         config.cost_estimate = self.cost.map(|cost| {
             let mut estimate = CostEstimate::default();
             [

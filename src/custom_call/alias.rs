@@ -753,3 +753,191 @@ pub struct AliasFaults {
     /// What is accepted, but does not do what it says.
     pub warnings: Vec<AliasWarning>,
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+
+    const NOTHING: Placed = Placed::on_value(None);
+    const HBM: Placed = Placed::on_value(Some(MemorySpace::HBM));
+    const VMEM: Placed = Placed::on_value(Some(MemorySpace::VMEM));
+    const CMEM: Placed = Placed::on_value(Some(MemorySpace::CMEM));
+    const HOST: Placed = Placed::on_value(Some(MemorySpace::Host));
+    const HBM_SPEC: Placed = Placed { annotated: None, block_spec: Some(MemorySpace::HBM) };
+    const SAME: Alias = Alias { input: 0, output: 0 };
+
+    fn placed(
+        inputs: &[Placed],
+        outputs: &[Placed],
+        aliases: &[Alias],
+        hbm_specs: HbmSpecs,
+    ) -> (AliasColors, Vec<AliasWarning>) {
+        alias_colors(inputs, outputs, aliases, CoreType::Tc, hbm_specs).unwrap()
+    }
+
+    fn refused(inputs: &[Placed], outputs: &[Placed], aliases: &[Alias]) -> AliasFaults {
+        alias_colors(inputs, outputs, aliases, CoreType::Tc, HbmSpecs::LeaveUncolored).unwrap_err()
+    }
+
+    fn codes(faults: &AliasFaults) -> Vec<Code> {
+        faults.errors.iter().map(Fault::code).collect()
+    }
+
+    #[test]
+    fn a_memory_that_an_alias_takes_is_told_whichever_end_has_it() {
+        for (memory, word) in [(CMEM, "cmem"), (HOST, "host")] {
+            let (colors, warnings) = placed(&[memory], &[HBM], &[SAME], HbmSpecs::LeaveUncolored);
+            assert_eq!(colors.inputs, Some(vec![Some(InputColor::Hbm)]));
+            let messages: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+            let lost = format!("its alias 0->0 places it in hbm: {word} is lost");
+            assert!(messages.iter().all(|message| message.ends_with(&lost)), "{messages:?}");
+            assert_eq!(messages.len(), 1);
+        }
+        let (_, warnings) = placed(&[HBM], &[CMEM], &[SAME], HbmSpecs::LeaveUncolored);
+        let warning = warnings.first().unwrap();
+        assert_eq!(warning.code(), Code::AliasSpaceLost);
+        assert!(warning.to_string().starts_with("output 0 is in cmem"));
+        assert!(warning.help().contains("hbm"), "{}", warning.help());
+    }
+
+    #[test]
+    fn host_conflicts_only_beside_an_annotated_input() {
+        let (_, warnings) = placed(&[HOST, NOTHING], &[HBM], &[SAME], HbmSpecs::LeaveUncolored);
+        assert_eq!(warnings.len(), 1);
+        let faults = refused(&[HOST, HBM], &[HBM], &[SAME]);
+        assert_eq!(codes(&faults), [Code::AliasMemorySpaceConflict]);
+        assert_eq!(faults.warnings, []);
+    }
+
+    #[test]
+    fn nothing_is_lost_where_nothing_is_moved() {
+        for (input, output) in [(HOST, HOST), (CMEM, CMEM), (CMEM, NOTHING), (NOTHING, HBM)] {
+            let (_, warnings) = placed(&[input], &[output], &[SAME], HbmSpecs::LeaveUncolored);
+            assert_eq!(warnings, []);
+        }
+        let any = Placed::on_value(Some(MemorySpace::Any));
+        let (_, warnings) = placed(&[any], &[HBM], &[SAME], HbmSpecs::LeaveUncolored);
+        assert_eq!(warnings, [], "any is wherever the compiler puts it");
+    }
+
+    #[test]
+    fn an_hbm_spec_is_told_or_coloured_where_nothing_else_places_the_value() {
+        let inputs = [HBM_SPEC, NOTHING];
+        let outputs = [NOTHING, NOTHING];
+        let (colors, warnings) = placed(&inputs, &outputs, &[SAME], HbmSpecs::LeaveUncolored);
+        assert_eq!(colors, AliasColors::default());
+        assert_eq!(warnings.iter().map(Fault::code).collect::<Vec<_>>(), [Code::HbmSpecUncolored]);
+
+        let (colors, warnings) = placed(&inputs, &outputs, &[SAME], HbmSpecs::Color);
+        assert_eq!(colors.inputs, Some(vec![Some(InputColor::Hbm), None]));
+        assert_eq!(colors.outputs, Some(vec![Some(Color::Hbm), None]), "its alias with it");
+        assert_eq!(warnings, []);
+    }
+
+    #[test]
+    fn an_hbm_spec_yields_to_an_alias_and_to_an_annotation() {
+        let annotated = Placed { annotated: Some(MemorySpace::CMEM), ..HBM_SPEC };
+        for hbm_specs in [HbmSpecs::LeaveUncolored, HbmSpecs::Color] {
+            let (colors, warnings) = placed(&[HBM_SPEC], &[VMEM], &[SAME], hbm_specs);
+            assert_eq!(colors.inputs, Some(vec![Some(InputColor::Vmem)]));
+            assert_eq!(warnings, []);
+            let (colors, warnings) = placed(&[annotated], &[], &[], hbm_specs);
+            assert_eq!(colors.inputs, Some(vec![None]));
+            assert_eq!(warnings, []);
+        }
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_refused_with_the_range() {
+        let faults = refused(&[HBM], &[HBM; 3], &[Alias { input: 1, output: 0 }]);
+        assert_eq!(codes(&faults), [Code::AliasIndexOutOfRange]);
+        let help = faults.errors.first().unwrap().help();
+        assert_eq!(
+            help,
+            "name an input from 0 to 0; scalar prefetch is counted first, then inputs"
+        );
+        let faults = refused(&[HBM], &[], &[SAME]);
+        assert_eq!(
+            faults.errors.first().unwrap().help(),
+            "leave the alias out: there is no output"
+        );
+        let huge = Alias { input: usize::MAX, output: usize::MAX };
+        assert_eq!(codes(&refused(&[HBM], &[], &[huge.shifted(3)])), [Code::AliasIndexOutOfRange]);
+    }
+
+    #[test]
+    fn an_end_aliased_twice_is_refused_here_and_let_through_by_jax() {
+        let twice = [
+            [SAME, SAME],
+            [SAME, Alias { input: 0, output: 1 }],
+            [SAME, Alias { input: 1, output: 0 }],
+        ];
+        for aliases in twice {
+            let faults = refused(&[HBM; 2], &[NOTHING; 2], &aliases);
+            assert_eq!(codes(&faults), [Code::AliasRepeated]);
+            let jax = jax_alias_colors(&[HBM; 2], &[NOTHING; 2], &aliases, CoreType::Tc);
+            assert!(jax.is_ok());
+        }
+    }
+
+    #[test]
+    fn all_faults_come_at_once() {
+        let uncolored = Placed::on_value(Some(MemorySpace::Core(
+            crate::memory_space::CoreMemorySpace::VmemOfScVectorSubcore,
+        )));
+        let faults = refused(
+            &[HBM, VMEM, uncolored, CMEM],
+            &[VMEM, HBM, NOTHING, HBM],
+            &[
+                SAME,
+                Alias { input: 9, output: 2 },
+                Alias { input: 1, output: 1 },
+                Alias { input: 1, output: 2 },
+                Alias { input: 3, output: 3 },
+            ],
+        );
+        let expected = [
+            Code::VmemColorUnsupported,
+            Code::AliasIndexOutOfRange,
+            Code::AliasRepeated,
+            Code::AliasMemorySpaceConflict,
+            Code::AliasMemorySpaceConflict,
+        ];
+        assert_eq!(codes(&faults), expected);
+        assert_eq!(
+            faults.warnings.iter().map(Fault::code).collect::<Vec<_>>(),
+            [Code::AliasSpaceLost]
+        );
+    }
+
+    #[test]
+    fn a_conflict_names_its_pair_and_what_would_do() {
+        let alias = Alias { input: 1, output: 0 };
+        let error = jax_alias_colors(&[NOTHING, VMEM], &[HBM], &[alias], CoreType::Tc).unwrap_err();
+        let expected = AliasError::Conflict { alias, input: Color::Vmem, output: Color::Hbm };
+        assert_eq!(error, expected);
+        assert_eq!(
+            error.help(),
+            "place input 1 in hbm, or output 0 in vmem, or leave one of them unplaced"
+        );
+    }
+
+    #[test]
+    fn arrays_in_one_buffer_are_alike() {
+        let array = |shape, dtype| (shape, dtype);
+        let full: &[u64] = &[8, 128];
+        let cases = [
+            (array(full, Dtype::Int8), array(full, Dtype::Uint8)),
+            (array(full, Dtype::Int8), array(&[8, 64], Dtype::Int8)),
+            (array(full, Dtype::Int8), array(&[1024], Dtype::Int8)),
+            (array(&[], Dtype::Int8), array(&[1], Dtype::Int8)),
+        ];
+        for (input, output) in cases {
+            assert_eq!(SAME.check_types(input, input), Ok(()));
+            let error = SAME.check_types(input, output).unwrap_err();
+            assert_eq!(error.code(), Code::AliasMismatch);
+            assert!(error.help().starts_with("make the output int8["), "{}", error.help());
+        }
+    }
+}

@@ -375,6 +375,24 @@ pub struct CollectiveIds<'a> {
     next: u32,
 }
 
+/// The ids of all calls of a module, in their order.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{AutoAssign, Call, IdOptions, Policy, collective_ids};
+///
+/// let calls = [b"a", b"b"].map(|module| Call { has_custom_barrier: true, ..Call::new(module) });
+/// let options = IdOptions::new(Policy::FirstFree).auto_assign(AutoAssign::Yes);
+/// let ids = collective_ids(options, &calls);
+/// assert_eq!(ids, [Ok(Some(0.into())), Ok(Some(1.into()))]);
+/// ```
+pub fn collective_ids(
+    options: IdOptions,
+    calls: &[Call<'_>],
+) -> Vec<Result<Option<CollectiveId>, CollectiveIdError>> {
+    let mut ids = CollectiveIds::new(options, calls);
+    calls.iter().map(|call| ids.assign(call)).collect()
+}
+
 /// What calls of one id have in common. Tags come before kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key<'a> {
@@ -718,5 +736,117 @@ impl UnknownAutoAssign {
 impl Fault for UnknownAutoAssign {
     fn code(&self) -> Code {
         Code::UnknownParamWord
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+mod tests {
+    use super::*;
+
+    const BARRIER: Call<'_> = Call { has_custom_barrier: true, ..Call::new(b"") };
+
+    fn tagged(tags: &[String]) -> Vec<Call<'_>> {
+        tags.iter().map(|tag| Call { tag: Some(tag), ..BARRIER }).collect()
+    }
+
+    fn all(options: IdOptions, calls: &[Call<'_>]) -> Vec<Result<Option<u32>, Code>> {
+        let ids = collective_ids(options, calls).into_iter();
+        ids.map(|id| Ok(id.map_err(|error| error.code())?.map(CollectiveId::get))).collect()
+    }
+
+    #[test]
+    fn a_key_beyond_the_limit_fails_once_in_jax_and_each_time_by_key() {
+        let tags: Vec<_> = (0..4).map(|i| i.to_string()).collect();
+        let mut calls = tagged(&tags);
+        calls.push(calls[3]);
+        let options = IdOptions::new(Policy::FirstFree).limit(3);
+        let too_many = Err(Code::TooManyCollectiveIds);
+        let given = [Ok(Some(0)), Ok(Some(1)), Ok(Some(2))];
+
+        let as_they_come = all(options, &calls);
+        assert_eq!(as_they_come[..3], given);
+        assert_eq!(as_they_come[3..], [too_many, Ok(Some(3))]);
+
+        let by_key = all(options.order(IdOrder::ByKey), &calls);
+        assert_eq!(by_key[..3], given);
+        assert_eq!(by_key[3..], [too_many, too_many]);
+    }
+
+    #[test]
+    fn from_a_base_the_limit_only_warns() {
+        let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes).limit(1);
+        let calls = [BARRIER, Call { module: b"b", ..BARRIER }];
+        let mut ids = CollectiveIds::new(options, &calls);
+        ids.assign(&calls[0]).unwrap();
+        assert!(!ids.exceeds_limit());
+        assert_eq!(ids.assign(&calls[1]), Ok(Some(7001.into())));
+        assert!(ids.exceeds_limit());
+    }
+
+    #[test]
+    fn by_key_no_id_conflicts() {
+        let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+        let own = Call { collective_id: Some(7000.into()), module: b"b", ..BARRIER };
+        let calls = [BARRIER, own];
+        assert_eq!(all(options, &calls), [Ok(Some(7000)), Err(Code::CollectiveIdConflict)]);
+        let by_key = options.order(IdOrder::ByKey);
+        assert_eq!(all(by_key, &calls), [Ok(Some(7001)), Ok(Some(7000))]);
+    }
+
+    #[test]
+    fn a_call_that_was_not_announced_is_given_the_next_id() {
+        for order in [IdOrder::AsTheyCome, IdOrder::ByKey] {
+            let options = IdOptions::new(Policy::FirstFree).order(order);
+            let mut ids = CollectiveIds::new(options.auto_assign(AutoAssign::Yes), &[BARRIER]);
+            let late = Call { module: b"late", ..BARRIER };
+            assert_eq!(ids.assign(&BARRIER), Ok(Some(0.into())));
+            assert_eq!(ids.assign(&late), Ok(Some(1.into())));
+            let own = Call { collective_id: Some(2.into()), ..late };
+            assert_eq!(ids.assign(&own), Ok(Some(2.into())));
+            assert_eq!(ids.assign(&Call { module: b"later", ..BARRIER }), Ok(Some(3.into())));
+        }
+    }
+
+    #[test]
+    fn ids_have_32_bits() {
+        for number in [i64::MIN, -1, 1 << 32, i64::MAX] {
+            let error = CollectiveId::new(number).unwrap_err();
+            assert_eq!(error.code(), Code::CollectiveIdNegative);
+            assert!(error.to_string().contains(&number.to_string()));
+        }
+        assert_eq!(CollectiveId::new(u32::MAX.into()), Ok(CollectiveId::from(u32::MAX)));
+    }
+
+    #[test]
+    fn each_fault_says_what_would_do() {
+        let own = Call { collective_id: Some(7000.into()), ..BARRIER };
+        let both = Call { tag: Some("t"), ..own };
+        let options = IdOptions::new(Policy::FirstFree);
+        let first = |options, calls: &[Call<'static>]| {
+            let mut ids = CollectiveIds::new(options, calls);
+            calls.iter().find_map(|call| ids.assign(call).err()).unwrap()
+        };
+        let from_base = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+        let cases = [
+            (first(options, &[both]), Code::CollectiveIdAndTag, "collective_id=7000 or the tag t"),
+            (first(options, &[BARRIER]), Code::MissingCollectiveId, "tag"),
+            (
+                first(options, &[Call { has_custom_barrier: false, ..own }]),
+                Code::UnexpectedCollectiveId,
+                "collective_id=7000",
+            ),
+            (first(from_base, &[BARRIER, own]), Code::CollectiveIdConflict, "below 7000"),
+            (
+                first(options.limit(0), &[Call { tag: Some("t"), ..BARRIER }]),
+                Code::TooManyCollectiveIds,
+                "jax_pallas_auto_assign_collective_ids_limit",
+            ),
+            (CollectiveId::new(-1).unwrap_err(), Code::CollectiveIdNegative, "0 or more"),
+        ];
+        for (error, code, help) in cases {
+            assert_eq!(error.code(), code);
+            assert!(error.help().contains(help), "{}", error.help());
+        }
     }
 }

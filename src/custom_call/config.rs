@@ -1,5 +1,6 @@
 //! The backend config of a `tpu_custom_call`: what XLA is told about a kernel.
 
+use super::collective::CollectiveId;
 use super::color::{Color, ColorNumber, InputColor};
 use super::flag::{FlagName, FlagValue, Flags};
 use super::key::{
@@ -24,7 +25,7 @@ use std::fmt;
 /// use mosaic_memspace::custom_call::BackendConfig;
 ///
 /// let mut config = BackendConfig::new(b"a module");
-/// config.collective_id = Some(0);
+/// config.collective_id = Some(0.into());
 /// config.set_vmem_limit_bytes(Some(1 << 20));
 /// assert_eq!(
 ///     config.to_json(),
@@ -41,7 +42,7 @@ pub struct BackendConfig<'a> {
     /// Whether the kernel talks to other devices.
     pub has_communication: bool,
     /// Which barrier semaphore it has; kernels that may overlap need different ones.
-    pub collective_id: Option<u32>,
+    pub collective_id: Option<CollectiveId>,
     /// What the kernel costs, for XLA's scheduler.
     pub cost_estimate: Option<CostEstimate<'a>>,
     /// Whether the body still holds HLO operations.

@@ -3,7 +3,7 @@
 //!
 //! * [`Color`]: the number by which XLA knows the memory space of an operand.
 //! * [`Alias`], [`alias_colors`]: colours carried between inputs and outputs in one buffer.
-//! * [`CollectiveIds`]: the ids by which kernels of a module meet at a barrier.
+//! * [`collective_ids`]: the ids by which kernels of a module meet at a barrier.
 //! * [`device_type`], [`active_core_count`]: what a module's functions say together.
 //! * [`CompilerParams`]: what an author may ask of the compiler, all its faults at once.
 //! * [`Flags`]: the compiler flags of one kernel.
@@ -16,7 +16,10 @@ mod alias;
 mod collective;
 mod color;
 mod config;
+#[cfg(feature = "read")]
+mod dump;
 mod flag;
+mod hand_over;
 mod key;
 mod libtpu;
 mod module;
@@ -33,7 +36,7 @@ pub use alias::{
 };
 pub use collective::{
     AutoAssign, Call, CollectiveId, CollectiveIdError, CollectiveIds, IdOptions, IdOrder, Policy,
-    UnknownAutoAssign,
+    UnknownAutoAssign, collective_ids,
 };
 pub use color::{
     Color, ColorNumber, ColorUnsupported, InputColor, InputColorUnsupported, UnknownColor, color,
@@ -43,6 +46,8 @@ pub use config::{
     BackendConfig, Base64, Body, ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig,
     InvalidBase64, MegachipConfig, Open, RawJson, ScopedMemory, SparseCoreConfig, Unknown,
 };
+#[cfg(feature = "read")]
+pub use dump::{Dump, DumpedCall, body_memory_spaces};
 pub use flag::{Finite, FlagError, FlagName, FlagValue, Flags, WrittenFlagValue};
 pub use libtpu::{LibtpuVersion, NotAVersion, OneCoreMark};
 pub use module::{

@@ -631,3 +631,182 @@ impl IntoIterator for ParamFaults {
         self.errors.into_iter()
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+mod tests {
+    use super::*;
+    use crate::custom_call::{FlagValue, WrittenFlagValue};
+
+    fn codes(faults: &ParamFaults) -> Vec<Code> {
+        faults.all().iter().map(Fault::code).collect()
+    }
+
+    fn tensor_core(change: impl FnOnce(&mut CompilerParams)) -> Vec<Code> {
+        on(KernelFacts::new(CoreType::Tc), change)
+    }
+
+    fn on(kernel: KernelFacts<'_>, change: impl FnOnce(&mut CompilerParams)) -> Vec<Code> {
+        let mut params = CompilerParams::default();
+        change(&mut params);
+        params.validate(&kernel).map_or_else(|faults| codes(&faults), |_| Vec::new())
+    }
+
+    #[test]
+    fn defaults_suit_every_core_type() {
+        for &core_type in CoreType::ALL {
+            let resolved = CompilerParams::default().validate(&KernelFacts::new(core_type));
+            assert!(resolved.unwrap().needs_layout_passes);
+        }
+    }
+
+    #[test]
+    fn layout_passes_can_be_left_out_on_a_sparse_core_alone() {
+        let params = CompilerParams { needs_layout_passes: false, ..CompilerParams::default() };
+        for &core_type in CoreType::ALL {
+            let resolved = params.validate(&KernelFacts::new(core_type)).unwrap();
+            assert_eq!(resolved.needs_layout_passes, !core_type.is_sparse_core());
+        }
+    }
+
+    #[test]
+    fn what_is_for_sparse_cores_is_refused_elsewhere_alone() {
+        let opt_level = |params: &mut CompilerParams| params.opt_level = Some(OptLevel::O1);
+        let tiling = |params: &mut CompilerParams| params.use_tc_tiling_on_sc = Some(true);
+        assert_eq!(tensor_core(opt_level), [Code::OptLevelOnlyForSparseCore]);
+        assert_eq!(tensor_core(tiling), [Code::TcTilingFlagOnTensorCore]);
+        for core_type in [CoreType::ScScalarSubcore, CoreType::ScVectorSubcore] {
+            assert_eq!(on(KernelFacts::new(core_type), opt_level), []);
+            assert_eq!(on(KernelFacts::new(core_type), tiling), []);
+        }
+    }
+
+    #[test]
+    fn semantics_go_with_the_grid() {
+        use DimensionSemantics::{Arbitrary, CoreParallel, Parallel};
+        let with = |grid, semantics: &[DimensionSemantics]| {
+            let mut kernel = KernelFacts::new(CoreType::Tc);
+            kernel.grid = grid;
+            on(kernel, |params| params.dimension_semantics = Some(semantics.to_vec()))
+        };
+        let grid = [Bound::Static(4), Bound::Dynamic];
+        assert_eq!(with(Some(&grid), &[Parallel, Arbitrary]), []);
+        assert_eq!(with(Some(&grid), &[Parallel]), [Code::SemanticsLengthMismatch]);
+        assert_eq!(with(Some(&grid), &[Parallel, CoreParallel]), [Code::CoreParallelBoundDynamic]);
+        let twice = [Bound::Static(4); 2];
+        assert_eq!(with(Some(&twice), &[CoreParallel; 2]), [Code::MultipleCoreParallelDims]);
+        assert_eq!(with(None, &[]), [Code::SemanticsOnMesh]);
+
+        let mut kernel = KernelFacts::new(CoreType::ScScalarSubcore);
+        kernel.grid = Some(&twice);
+        let dimension_semantics = Some(vec![CoreParallel, Arbitrary]);
+        let params = CompilerParams { dimension_semantics, ..CompilerParams::default() };
+        assert_eq!(params.validate(&kernel).unwrap().active_core_count, Some(4));
+    }
+
+    #[test]
+    fn a_barrier_and_an_id_go_together() {
+        let mut kernel = KernelFacts::new(CoreType::Tc);
+        let own = |params: &mut CompilerParams| params.collective_id = Some(3.into());
+        let meant = |params: &mut CompilerParams| {
+            params.collective_id = Some(3.into());
+            params.allow_collective_id_without_custom_barrier = true;
+        };
+        assert_eq!(on(kernel, own), [Code::UnexpectedCollectiveId]);
+        assert_eq!(on(kernel, meant), []);
+        kernel.has_custom_barrier = true;
+        assert_eq!(on(kernel, |_| {}), [Code::MissingCollectiveId]);
+        assert_eq!(on(kernel, own), []);
+        kernel.collective_id_tag = Some("t");
+        assert_eq!(on(kernel, |_| {}), []);
+        assert_eq!(on(kernel, own), [Code::CollectiveIdAndTag]);
+    }
+
+    #[test]
+    fn all_faults_come_at_once_in_jaxs_order() {
+        let mut kernel = KernelFacts::new(CoreType::Tc);
+        kernel.grid = Some(&[Bound::Dynamic]);
+        let everything = |params: &mut CompilerParams| {
+            params.opt_level = Some(OptLevel::O3);
+            params.collective_id = Some(3.into());
+            params.use_tc_tiling_on_sc = Some(false);
+            params.dimension_semantics = Some(vec![DimensionSemantics::CoreParallel]);
+        };
+        let expected = [
+            Code::TcTilingFlagOnTensorCore,
+            Code::CoreParallelBoundDynamic,
+            Code::UnexpectedCollectiveId,
+            Code::OptLevelOnlyForSparseCore,
+        ];
+        assert_eq!(on(kernel, everything), expected);
+    }
+
+    #[test]
+    fn jaxs_first_is_found_among_faults_that_jax_does_not_see() {
+        let mut faults = ParamFaults::from(VmemLimit::new(-1).unwrap_err());
+        assert_eq!(faults.jax_first(), None);
+        let written: [(&str, WrittenFlagValue); 3] =
+            [("a", f64::NAN.into()), ("b", "no".into()), ("\"", 1.into())];
+        let flags = Flags::from_written(written).unwrap_err();
+        faults.extend(flags.into_iter().map(ParamError::from));
+        assert_eq!(faults.jax_first().map(Fault::code), Some(Code::InvalidFlagValue));
+        let checks = CallChecks { tiling: Some(Tiling::SparseCore), ..CallChecks::default() };
+        faults.extend(checks.check().unwrap_err());
+        assert_eq!(faults.jax_first().map(Fault::code), Some(Code::TilingOnlyForSparseCore));
+        faults.extend([CollectiveIdError::OutOfRange { number: -1 }.into()]);
+        assert_eq!(faults.all().len(), 6);
+        assert_eq!(faults.jax_first().map(Fault::code), Some(Code::TilingOnlyForSparseCore));
+        assert_eq!(faults.to_string().matches("; ").count(), 5 + 2, "two messages have one too");
+    }
+
+    #[test]
+    fn the_messages_that_people_search_for_stay_as_they_are() {
+        let checks = CallChecks {
+            opt_level: Some(OptLevel::O2),
+            tiling: Some(Tiling::Compact),
+            collective_id: Some(5.into()),
+            ..CallChecks::default()
+        };
+        let faults = checks.check().unwrap_err();
+        let messages: Vec<_> = faults.all().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            messages,
+            [
+                "collective_id has to be unspecified or None when not using a custom barrier",
+                "explicit tiling is only supported for SparseCore kernels.",
+                "explicit opt_level is only supported for SparseCore kernels.",
+            ]
+        );
+        let helps: Vec<_> = faults.all().iter().map(Fault::help).collect();
+        for (help, named) in helps.iter().zip(["collective_id=5", "TILING_COMPACT", "opt_level=O2"])
+        {
+            assert!(help.contains(named), "{help}");
+        }
+    }
+
+    #[test]
+    fn limits_are_positive_64_bit_numbers() {
+        for bytes in [i64::MIN, -1, 0] {
+            let error = VmemLimit::new(bytes).unwrap_err();
+            assert_eq!(error.code(), Code::VmemLimitNotPositive);
+            assert!(error.to_string().contains(&bytes.to_string()));
+        }
+        for bytes in [1, 1 << 24, i64::MAX] {
+            assert_eq!(VmemLimit::new(bytes).unwrap().to_i64(), bytes);
+        }
+    }
+
+    #[test]
+    fn each_fault_names_its_parameter() {
+        let flag = FlagValue::new("a", "no".into()).unwrap_err();
+        let names = [
+            (ParamError::from(flag), "flags"),
+            (CollectiveIdError::Missing.into(), "collective_id"),
+            (ParamError::SemanticsOnMesh { semantics: 1 }, "dimension_semantics"),
+            (Tiling::resolve(Some(true), CoreType::Tc).unwrap_err().into(), "use_tc_tiling_on_sc"),
+        ];
+        for (error, name) in names {
+            assert_eq!(error.parameter(), name);
+        }
+    }
+}

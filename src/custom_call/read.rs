@@ -36,7 +36,7 @@ impl<'a> BackendConfig<'a> {
     /// let config = BackendConfig::from_json(
     ///     r#"{"custom_call_config":{"collective_id":"3","body":"TUw="},"device_type":null}"#,
     /// )?;
-    /// assert_eq!(config.collective_id, Some(3));
+    /// assert_eq!(config.collective_id, Some(3.into()));
     ///
     /// let wrong = r#"{"custom_call_config": {"body": "", "collective_id": -1}}"#;
     /// let error = BackendConfig::from_json(wrong).unwrap_err();
@@ -145,7 +145,9 @@ impl<'de> Object<'de> for CustomCall<'_, 'de> {
         match key {
             CallKey::Body => config.body = body(map)?.unwrap_or_default(),
             CallKey::HasCommunication => config.has_communication = boolean(map, false)?,
-            CallKey::CollectiveId => config.collective_id = number(map)?,
+            CallKey::CollectiveId => {
+                config.collective_id = number(map)?.map(|id: u32| id.into());
+            }
             CallKey::CostEstimate => config.cost_estimate = object(map)?,
             CallKey::NeedsHloPasses => config.needs_hlo_passes = boolean(map, false)?,
             CallKey::SerializationFormat => config.serialization_format = number(map)?,

@@ -226,7 +226,9 @@ fn custom_call_config<S: Sink>(config: &BackendConfig<'_>, sink: &mut S) {
     object(sink, &SPACED, &config.call_extras, |key, members| match key {
         CallKey::Body => body(&config.body, members.value_of(key)),
         CallKey::HasCommunication => members.if_true(key, config.has_communication),
-        CallKey::CollectiveId => members.if_some(key, config.collective_id.map(Into::into)),
+        CallKey::CollectiveId => {
+            members.if_some(key, config.collective_id.map(|id| id.get().into()));
+        }
         CallKey::CostEstimate => {
             if let Some(cost) = &config.cost_estimate {
                 cost_estimate(cost, members.value_of(key));

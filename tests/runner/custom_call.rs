@@ -2,8 +2,8 @@
 
 use crate::line::Word;
 use mosaic_memspace::custom_call::{
-    BackendConfig, Body, Color, CostEstimate, DeviceType, Flags, InputColor, OneCoreMark, OptLevel,
-    Tiling, WrittenFlagValue,
+    BackendConfig, Body, CallChecks, CollectiveId, Color, CostEstimate, DeviceType, Flags,
+    InputColor, OneCoreMark, OptLevel, Tiling, WrittenFlagValue,
 };
 use mosaic_memspace::error::{Code, Fault};
 use serde::de::{MapAccess, Visitor};
@@ -57,7 +57,7 @@ pub(crate) fn backend_config(call: Call) -> Result<String, Code> {
 
     let mut config = BackendConfig::new(&body);
     config.has_communication = call.has_communication;
-    config.collective_id = call.collective_id;
+    config.collective_id = call.collective_id.map(CollectiveId::from);
     config.cost_estimate = call.cost_estimate.map(|cost| {
         let mut estimate = CostEstimate::default();
         estimate.flops = cost.flops;
@@ -144,20 +144,14 @@ fn written(value: &serde_json::Value) -> WrittenFlagValue {
 
 /// What JAX checks before it writes anything.
 fn check(call: &Call) -> Result<(), Code> {
-    if call.has_custom_barrier {
-        if call.collective_id.is_none() {
-            return Err(Code::MissingCollectiveId);
-        }
-    } else if call.collective_id.is_some() && !call.allow_collective_id_without_custom_barrier {
-        return Err(Code::UnexpectedCollectiveId);
-    }
-    if call.device_type.is_none() {
-        if call.tiling.is_some() {
-            return Err(Code::TilingOnlyForSparseCore);
-        }
-        if call.opt_level.is_some() {
-            return Err(Code::OptLevelOnlyForSparseCore);
-        }
-    }
-    Ok(())
+    let checks = CallChecks {
+        device_type: call.device_type.map(|word| word.0),
+        collective_id: call.collective_id.map(CollectiveId::from),
+        has_custom_barrier: call.has_custom_barrier,
+        allow_collective_id_without_custom_barrier: call.allow_collective_id_without_custom_barrier,
+        tiling: call.tiling.map(|word| word.0),
+        opt_level: call.opt_level.map(|word| word.0),
+    };
+    let first = checks.check().err().and_then(|faults| faults.into_iter().next());
+    first.map_or(Ok(()), |fault| Err(fault.code()))
 }

@@ -2,9 +2,9 @@
 
 use crate::line::{Answer, Word};
 use mosaic_memspace::custom_call::{
-    self, Alias, AutoAssign, Bound, Call, CollectiveId, CollectiveIds, Color, DeviceType,
-    DimensionSemantics, IdOptions, InputColor, IterationSpace, ModuleFunction, Placed, Policy,
-    Tiling, jax_active_core_count, jax_alias_colors, jax_color,
+    self, Alias, AutoAssign, Bound, Call, CollectiveId, Color, DeviceType, DimensionSemantics,
+    IdOptions, InputColor, IterationSpace, ModuleFunction, Placed, Policy, Tiling,
+    jax_active_core_count, jax_alias_colors, jax_color,
 };
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::{CoreType, MemorySpace};
@@ -118,9 +118,8 @@ pub(crate) fn collective_ids_from_base(module: Calls) -> Result<Vec<Answer<Optio
 fn ids(module: &Calls, policy: Policy) -> Result<Vec<Answer<Option<u32>>>, Code> {
     let calls: Vec<Call> = module.calls.iter().map(CallOf::call).collect::<Result<_, _>>()?;
     let options = IdOptions::new(policy).auto_assign(module.mode.0);
-    let mut ids = CollectiveIds::new(options, &calls);
-    let answers = calls.iter().map(|call| {
-        let id = ids.assign(call).map_err(|fault| fault.code())?;
+    let answers = custom_call::collective_ids(options, &calls).into_iter().map(|id| {
+        let id = id.map_err(|fault| fault.code())?;
         Ok(id.map(CollectiveId::get))
     });
     Ok(answers.map(Answer::from).collect())

@@ -4,6 +4,7 @@ use crate::line::Word;
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::{Chip, ChipFacts, Dtype, SparseCoreFacts};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,7 +100,7 @@ pub(crate) fn tpu_info(asked: Cores) -> Result<TpuInfo, Code> {
         num_sublanes: facts.num_sublanes.get(),
         mxu_column_size: facts.mxu_column_size.get(),
         num_mxus: facts.num_mxus,
-        num_accumulators: facts.num_accumulators.map_or(0, |count| count.get()),
+        num_accumulators: facts.num_accumulators.map_or(0, NonZeroU32::get),
         vmem_capacity_bytes: facts.vmem_capacity_bytes,
         cmem_capacity_bytes: facts.cmem_capacity_bytes.unwrap_or(0),
         smem_capacity_bytes: facts.smem_capacity_bytes,

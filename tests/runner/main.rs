@@ -11,8 +11,8 @@
     reason = "every function has one shape here, and counts are small"
 )]
 
-mod accumulators;
 mod accesses;
+mod accumulators;
 mod blocks;
 mod custom_call;
 mod handed_over;
