@@ -14,6 +14,7 @@
 mod accesses;
 mod blocks;
 mod custom_call;
+mod fit;
 mod line;
 mod spaces;
 
@@ -31,6 +32,9 @@ fn functions() -> Vec<Function> {
         function("block_mapping", blocks::block_mapping),
         function("access", accesses::access),
         function("dma", accesses::dma),
+        function("vmem_fit", fit::vmem_fit),
+        function("smem_operand_bytes", fit::smem_bytes),
+        function("sparse_core_pool", fit::sparse_core_pool),
     ]
 }
 

@@ -1,0 +1,13 @@
+//! Whether a kernel fits: the bytes that it declares, memory by memory.
+
+mod kernel;
+mod padding;
+mod smem;
+mod sparse_core;
+mod vmem;
+
+pub use kernel::{FitError, FitOperand, Part, RefId, Scratch, TcKernel};
+pub use padding::{Layout, PaddingError};
+pub use smem::{SmemPlan, smem_operand_bytes};
+pub use sparse_core::{ScKernel, ScPlan, pool_bytes};
+pub use vmem::{VmemLimit, VmemPlan};
