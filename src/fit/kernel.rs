@@ -1,7 +1,7 @@
 //! What a fit is asked about: the flat description of a TensorCore kernel.
 
 use super::padding::{Layout, PaddingError};
-use crate::check::{GridAxis, Operand, Role};
+use crate::check::{BlockDim, GridAxis, Operand, Role};
 use crate::chip::ChipFacts;
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
@@ -126,7 +126,7 @@ impl FitOperand<'_> {
     /// Bytes of one buffer of the window.
     pub(super) fn buffer_bytes(&self, kernel: &TcKernel<'_>) -> Result<u64, PaddingError> {
         let Operand { dtype, element_shape, .. } = self.operand;
-        let extents = self.operand.block().dims().map(|dim| dim.extent());
+        let extents = self.operand.block().dims().map(BlockDim::extent);
         let extents = extents.chain(element_shape.iter().copied());
         let layout = if kernel.grid.is_empty() && extents.clone().nth(1).is_some() {
             Layout::of_window_without_grid(kernel.chip, dtype)

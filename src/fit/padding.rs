@@ -171,32 +171,32 @@ impl<'a> Layout<'a> {
         rows: Option<u64>,
         lanes: u64,
     ) -> Result<u64, PaddingError> {
-        let across = self.chip.num_lanes.get();
-        let (rows, line) = match self.tiles {
-            Tiles::Words(words) => (
-                if let Some(rows) = rows { Some(rows) } else { Some(1) },
-                product(Some(words as u64), Some(self.packing as u64)),
-            ),
-            Tiles::Compact => match rows {
-                Some(rows) => {
-                    let tile = self.chip.compact_rows(rows, self.packing);
-                    (rows.checked_next_multiple_of(tile), Some(across as u64))
-                }
-                None => {
-                    let words = self.chip.least_rows(self.packing);
-                    (Some(1), product(Some(across as u64), Some(words)))
-                }
-            },
-        };
-        let lanes = match line {
-            Some(line) => lanes.checked_next_multiple_of(line),
-            None => None,
-        };
+        let [tile_rows, tile_lanes] = self.tile(rows);
+        let rows = if let Some(rows) = rows { rows } else { 1 };
+        let rows = rows.checked_next_multiple_of(tile_rows);
+        let lanes = lanes.checked_next_multiple_of(tile_lanes);
         // Whole words, so that no bits are left over.
         let bits = product(product(outer, rows), product(lanes, Some(self.bits as u64)));
         match bits {
             Some(bits) => Ok(bits >> 3),
             None => Err(PaddingError::TooLarge),
+        }
+    }
+}
+
+impl Layout<'_> {
+    /// What the last two extents are rounded up to; no factor exceeds 32 bits.
+    const fn tile(self, rows: Option<u64>) -> [u64; 2] {
+        let lanes = self.chip.num_lanes.get() as u64;
+        match self.tiles {
+            Tiles::Words(words) => [1, (words as u64).saturating_mul(self.packing as u64)],
+            Tiles::Compact => {
+                if let Some(rows) = rows {
+                    [self.chip.compact_rows(rows, self.packing), lanes]
+                } else {
+                    [1, lanes.saturating_mul(self.chip.least_rows(self.packing))]
+                }
+            }
         }
     }
 }

@@ -3,6 +3,8 @@
 use super::kernel::{FitError, Part, RefId, Scratch, TcKernel};
 use super::padding::{Layout, PaddingError};
 use super::vmem::{Memory, Taken};
+use crate::chip::ChipFacts;
+use crate::dtype::Dtype;
 use crate::memory_space::TpuSpace;
 
 /// What a kernel declares of SMEM, part by part: scalar prefetch, operands and
@@ -81,15 +83,18 @@ impl<'b> SmemPlan<'b> {
 
 /// Bytes that an operand of this shape takes of SMEM.
 ///
+/// # Errors
+/// [`PaddingError`]: beyond 64 bits, or an element type that no word holds whole.
+///
 /// ```
 /// use mosaic_memspace::fit::smem_operand_bytes;
 /// use mosaic_memspace::{Chip, Dtype};
 /// assert_eq!(smem_operand_bytes(Chip::V5e.facts(), &[1000, 1000], Dtype::Int32), Ok(4_096_000));
 /// ```
 pub const fn smem_operand_bytes(
-    chip: &crate::chip::ChipFacts,
+    chip: &ChipFacts,
     shape: &[u64],
-    dtype: crate::dtype::Dtype,
+    dtype: Dtype,
 ) -> Result<u64, PaddingError> {
     match Layout::of_window(chip, dtype) {
         Ok(layout) => layout.bytes(shape),

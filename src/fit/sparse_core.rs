@@ -49,6 +49,7 @@ pub struct ScPlan<'b> {
     parts: &'b [Part],
     bytes: u64,
     there: u64,
+    smem_parts: &'b [Part],
     smem_bytes: u64,
     smem_there: Option<u64>,
 }
@@ -68,6 +69,11 @@ impl<'b> ScPlan<'b> {
     /// Bytes of the pool.
     pub const fn bytes_there(&self) -> u64 {
         self.there
+    }
+
+    /// What each ref takes of the subcore's own smem.
+    pub const fn smem_parts(&self) -> &'b [Part] {
+        self.smem_parts
     }
 
     /// Bytes of the subcore's own smem that scratch takes.
@@ -138,35 +144,54 @@ impl ScKernel<'_> {
             let cause = PaddingError::NoTile(TilingError::NoSparseCores(absent));
             FitError { of: None, cause }
         })?;
-        let mut pool = Memory { parts, bytes: 0, unit: POOL_UNIT };
-        let mut smem_bytes = 0_u64;
+        let mut pool = Memory { parts, bytes: 0, unit: 1 };
         for (number, scratch) in self.scratch.iter().enumerate() {
-            let of = RefId::Scratch(number);
-            let (vmem, shared) =
-                (scratch.space.is(TpuSpace::Vmem), scratch.space.is(TpuSpace::VmemShared));
-            if vmem || shared {
-                let subcores = if vmem { sparse_core.num_subcores.get() } else { 1 };
-                let taken = self.bytes_of(scratch).and_then(|buffer_bytes| {
+            if let Some(subcores) = Self::pooled(sparse_core, scratch) {
+                let taken = self.bytes_of(scratch, scratch.shape).and_then(|buffer_bytes| {
                     let bytes = in_pool(buffer_bytes, subcores).ok_or(PaddingError::TooLarge)?;
                     Ok(Taken { buffer_bytes, buffers: subcores, bytes })
                 });
-                pool.add(of, taken)?;
-            } else if scratch.space.is(TpuSpace::Smem) {
-                let bytes = self.bytes_of(scratch);
-                let bytes = bytes.map_err(|cause| FitError { of: Some(of), cause })?;
-                let sum = smem_bytes.checked_add(bytes);
-                smem_bytes = sum.ok_or(FitError { of: None, cause: PaddingError::TooLarge })?;
+                pool.add(RefId::Scratch(number), taken)?;
             }
         }
+        let Memory { parts, bytes, unit: _ } = pool;
+        let pooled = parts.len();
+        let mut smem = Memory { parts, bytes: 0, unit: 1 };
+        for (number, scratch) in self.scratch.iter().enumerate() {
+            if scratch.space.is(TpuSpace::Smem) {
+                let bytes = self.bytes_of(scratch, scratch.shape);
+                smem.add(RefId::Scratch(number), bytes.map(Taken::once))?;
+            }
+        }
+        let Memory { parts, bytes: smem_bytes, unit: _ } = smem;
+        let (parts, smem_parts) = parts.split_at_checked(pooled).unwrap_or_default();
         let smem_there = match self.core_type {
             CoreType::ScScalarSubcore => SCALAR_SMEM_WORDS.checked_mul(4),
             CoreType::ScVectorSubcore | CoreType::Tc => None,
         };
-        let Memory { parts, bytes, unit: _ } = pool;
-        Ok(ScPlan { parts, bytes, there: sparse_core.pool_bytes(), smem_bytes, smem_there })
+        let there = sparse_core.pool_bytes();
+        Ok(ScPlan { parts, bytes, there, smem_parts, smem_bytes, smem_there })
     }
 
-    fn bytes_of(&self, scratch: &Scratch<'_>) -> Result<u64, PaddingError> {
-        Layout::of_sparse_core(self.chip, scratch.dtype, self.tc_tiling)?.bytes(scratch.shape)
+    /// Bytes of the pool that scratch would take with this shape.
+    pub(super) fn pool_bytes_of(&self, scratch: &Scratch<'_>, shape: &[u64]) -> Option<u64> {
+        let sparse_core = self.chip.require_sparse_core().ok()?;
+        let subcores = Self::pooled(sparse_core, scratch)?;
+        in_pool(self.bytes_of(scratch, shape).ok()?, subcores)
+    }
+
+    /// How many times scratch counts in the pool, if it lies there.
+    fn pooled(sparse_core: &SparseCoreFacts, scratch: &Scratch<'_>) -> Option<u32> {
+        if scratch.space.is(TpuSpace::Vmem) {
+            Some(sparse_core.num_subcores.get())
+        } else if scratch.space.is(TpuSpace::VmemShared) {
+            Some(1)
+        } else {
+            None
+        }
+    }
+
+    fn bytes_of(&self, scratch: &Scratch<'_>, shape: &[u64]) -> Result<u64, PaddingError> {
+        Layout::of_sparse_core(self.chip, scratch.dtype, self.tc_tiling)?.bytes(shape)
     }
 }

@@ -158,7 +158,8 @@ impl TcKernel<'_> {
         })
     }
 
-    const fn vmem_alignment(&self) -> u64 {
+    /// Each part starts at a multiple of this.
+    pub(super) const fn vmem_alignment(&self) -> u64 {
         if self.chip.doubles_tiles() { 4096 } else { 1 }
     }
 }
