@@ -302,6 +302,8 @@ codes! {
         => "make at most one dimension core_parallel";
     SemanticsLengthMismatch Error "dimension semantics of another length than the grid"
         => "give one semantics for each grid axis";
+    SemanticsOnMesh Error "dimension semantics given to an unpipelined (mesh) kernel"
+        => "leave dimension_semantics out: the mesh says how its axes are spread";
     CoreParallelBoundDynamic Error "a core_parallel dimension whose bound is dynamic"
         => "give the core_parallel dimension a static bound";
     CoreParallelBoundsDiffer Error "functions with different core_parallel bounds in one module"

@@ -26,7 +26,9 @@ pub mod custom_call;
 mod dtype;
 pub mod error;
 pub mod fit;
+pub mod kernel;
 mod memory_space;
+mod mesh;
 mod resolve;
 mod word;
 
@@ -39,6 +41,10 @@ pub use core_type::{CoreType, UnknownCoreType};
 pub use dtype::{Dtype, UnknownDtype};
 pub use memory_space::{
     CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace, UnknownMemorySpace,
+};
+pub use mesh::{
+    CoresOf, MemorySpaceNotSupportedByMesh, Mesh, MeshAxis, MeshConflict, MeshConflictReason,
+    MeshError, MeshShape,
 };
 pub use resolve::{CallSite, resolve};
 

@@ -78,6 +78,18 @@ impl<W: IntoIterator<Item: fmt::Display> + Clone> fmt::Display for List<W> {
     }
 }
 
+/// Messages with semicolons between them.
+pub(crate) struct Joined<'a, M>(pub(crate) &'a [M]);
+
+impl<M: fmt::Display> fmt::Display for Joined<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(i, message)| {
+            let semicolon = if i == 0 { "" } else { "; " };
+            write!(f, "{semicolon}{message}")
+        })
+    }
+}
+
 /// `Display` by `as_str`, and serde.
 macro_rules! word_impls {
     ($type:ty, $expecting:literal) => {

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
+use mosaic_memspace::custom_call::{
+    AutoAssign, Color, DeviceType, DimensionSemantics, OptLevel, SideEffects, Tiling,
+};
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::{
     CallSite, CoreMemorySpace, CoreType, CoreTypeAttr, MemorySpace, MemorySpaceAttr, MemrefSpace,
@@ -23,6 +26,13 @@ macro_rules! for_each_type {
         $check::<Resolved>(&resolved_spaces());
         $check::<MemorySpaceAttr>(&MemorySpaceAttr::all().collect::<Vec<_>>());
         $check::<CoreTypeAttr>(&CoreTypeAttr::all().collect::<Vec<_>>());
+        $check::<Color>(Color::ALL);
+        $check::<DimensionSemantics>(DimensionSemantics::ALL);
+        $check::<SideEffects>(SideEffects::ALL);
+        $check::<Tiling>(Tiling::ALL);
+        $check::<OptLevel>(OptLevel::ALL);
+        $check::<DeviceType>(DeviceType::ALL);
+        $check::<AutoAssign>(AutoAssign::ALL);
         $check::<Code>(Code::ALL);
     };
 }

@@ -6,6 +6,8 @@ use crate::memory_space::TpuSpace;
 
 /// How much of a memory space a core has.
 ///
+#[doc = include_str!("../../docs/chips.md")]
+///
 /// ```
 /// use mosaic_memspace::{Capacity, Chip, CoreType, TpuSpace};
 ///

@@ -75,24 +75,6 @@ impl Chip {
         }
     }
 
-    /// TensorCores of a logical device in libtpu's topologies: both of v5p's are
-    /// joined there, those of the other chips are devices of their own.
-    ///
-    /// ```
-    /// use mosaic_memspace::Chip;
-    /// const CORES: Option<u32> = Chip::V5p.topology_num_cores();
-    /// assert_eq!(CORES, Some(2));
-    /// assert_eq!(Chip::V4.topology_num_cores(), Some(1));
-    /// ```
-    pub const fn topology_num_cores(self) -> Option<u32> {
-        match self {
-            Self::V5p => Some(2),
-            Self::V2 | Self::V3 | Self::V4i | Self::V4 | Self::V5e | Self::V6e => Some(1),
-            Self::Tpu7x => Some(1),
-            Self::Tpu7 | Self::Tpu8i | Self::Tpu8t => None,
-        }
-    }
-
     /// The chip of one of libtpu's topologies, as `v5e:4x4` or `tpu7x:2x2x1`;
     /// `None` for what libtpu 0.0.52 doesn't take.
     ///
@@ -146,7 +128,6 @@ mod tests {
             }
             let topology = chip.topology();
             assert_eq!(topology.and_then(Chip::from_topology), topology.map(|_| *chip));
-            assert_eq!(topology.is_some(), chip.topology_num_cores().is_some());
         }
     }
 

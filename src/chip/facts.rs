@@ -23,6 +23,7 @@ use std::num::NonZeroU32;
 /// assert_eq!(MINE.capacity(TpuSpace::Vmem, CoreType::Tc), Capacity::Bytes(256 << 20));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ChipFacts {
     /// What messages call it: for a registered chip its word, as `v5e`.
     pub name: &'static str,
@@ -179,6 +180,7 @@ const fn contains(dtypes: &[Dtype], dtype: Dtype) -> bool {
 /// assert_eq!(SIGNED.lhs, SIGNED.rhs);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MatmulPairs {
     /// What may be on the left.
     pub lhs: &'static [Dtype],
@@ -195,6 +197,7 @@ pub struct MatmulPairs {
 /// assert_eq!(Chip::Tpu8i.facts().compiler.max_vmem_limit_bytes, None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CompilerLimits {
     /// Bytes of VMEM that a TensorCore kernel may use when it does not set
     /// `vmem_limit_bytes`.
@@ -216,6 +219,7 @@ pub struct CompilerLimits {
 /// assert_eq!(sparse_core, Some(4));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SparseCoreFacts {
     /// SparseCores.
     pub num_cores: NonZeroU32,
@@ -227,6 +231,11 @@ pub struct SparseCoreFacts {
     pub vmem_capacity_bytes: u32,
     /// Bytes that a copy moves at least.
     pub dma_granule_size_bytes: u32,
+    /// 32-bit words of a scalar subcore's SMEM up to which libtpu lets a kernel
+    /// allocate, in steps of 128. `None`: nobody has measured it.
+    pub usable_scalar_smem_words: Option<u32>,
+    /// The same of a vector subcore's SMEM.
+    pub usable_vector_smem_words: Option<u32>,
 }
 
 impl SparseCoreFacts {

@@ -322,6 +322,8 @@ const fn sparse_core(chip: Chip) -> Option<SparseCoreFacts> {
             num_lanes: non_zero(8),
             vmem_capacity_bytes: 512 << 10,
             dma_granule_size_bytes: 32,
+            usable_scalar_smem_words: usable_scalar_smem_words(chip),
+            usable_vector_smem_words: usable_vector_smem_words(chip),
         }),
         Chip::V6e => Some(SparseCoreFacts {
             num_cores: non_zero(2),
@@ -329,6 +331,8 @@ const fn sparse_core(chip: Chip) -> Option<SparseCoreFacts> {
             num_lanes: non_zero(8),
             vmem_capacity_bytes: 256 << 10,
             dma_granule_size_bytes: 32,
+            usable_scalar_smem_words: usable_scalar_smem_words(chip),
+            usable_vector_smem_words: usable_vector_smem_words(chip),
         }),
         Chip::Tpu7 | Chip::Tpu7x => Some(SparseCoreFacts {
             num_cores: non_zero(2),
@@ -336,6 +340,8 @@ const fn sparse_core(chip: Chip) -> Option<SparseCoreFacts> {
             num_lanes: non_zero(16),
             vmem_capacity_bytes: 512 << 10,
             dma_granule_size_bytes: 32,
+            usable_scalar_smem_words: usable_scalar_smem_words(chip),
+            usable_vector_smem_words: usable_vector_smem_words(chip),
         }),
         Chip::Tpu8i => Some(SparseCoreFacts {
             num_cores: non_zero(1),
@@ -343,6 +349,8 @@ const fn sparse_core(chip: Chip) -> Option<SparseCoreFacts> {
             num_lanes: non_zero(16),
             vmem_capacity_bytes: 512 << 10,
             dma_granule_size_bytes: 64,
+            usable_scalar_smem_words: usable_scalar_smem_words(chip),
+            usable_vector_smem_words: usable_vector_smem_words(chip),
         }),
         Chip::Tpu8t => Some(SparseCoreFacts {
             num_cores: non_zero(2),
@@ -350,7 +358,25 @@ const fn sparse_core(chip: Chip) -> Option<SparseCoreFacts> {
             num_lanes: non_zero(16),
             vmem_capacity_bytes: 256 << 10,
             dma_granule_size_bytes: 64,
+            usable_scalar_smem_words: usable_scalar_smem_words(chip),
+            usable_vector_smem_words: usable_vector_smem_words(chip),
         }),
+    }
+}
+
+const fn usable_scalar_smem_words(chip: Chip) -> Option<u32> {
+    match chip {
+        Chip::V5p | Chip::V6e | Chip::Tpu7x => Some(16_326),
+        Chip::V2 | Chip::V3 | Chip::V4i | Chip::V4 | Chip::V5e => None,
+        Chip::Tpu7 | Chip::Tpu8i | Chip::Tpu8t => None,
+    }
+}
+
+const fn usable_vector_smem_words(chip: Chip) -> Option<u32> {
+    match chip {
+        Chip::V5p | Chip::V6e | Chip::Tpu7x => Some(2_046),
+        Chip::V2 | Chip::V3 | Chip::V4i | Chip::V4 | Chip::V5e => None,
+        Chip::Tpu7 | Chip::Tpu8i | Chip::Tpu8t => None,
     }
 }
 

@@ -199,6 +199,10 @@ impl ChipFacts {
     /// The vector shapes of the SparseCores: one row of packing × lanes, and
     /// where several elements share a 32-bit word, packing rows of lanes.
     ///
+    /// libtpu 0.0.52 compiles these, and no others, for types narrower than a byte
+    /// too, where the vector comes from a bitcast; it loads none of those types,
+    /// and no bool, from a ref.
+    ///
     /// # Errors
     /// [`TilingError::NoSparseCores`], then [`TilingError::UnsupportedDtype`] when
     /// a 32-bit word does not hold a whole number of elements.

@@ -401,7 +401,7 @@ impl Fault for InputColorUnsupported {
 /// assert_eq!(format!("{vmem} {other}"), "vmem 77");
 /// # Ok::<(), mosaic_memspace::custom_call::UnknownColor>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColorNumber(i64);
 
 impl ColorNumber {

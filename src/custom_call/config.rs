@@ -1,13 +1,14 @@
 //! The backend config of a `tpu_custom_call`: what XLA is told about a kernel.
 
+use super::collective::CollectiveId;
 use super::color::{Color, ColorNumber, InputColor};
 use super::flag::{FlagName, FlagValue, Flags};
 use super::key::{
-    CallKey, CompEnvKey, CostKey, Extras, FlagKey, InputColorKey, Key, MegachipKey, OutputColorKey,
-    ScopedKey, SparseCoreKey, TopKey,
+    CallKey, CompEnvKey, CostKey, Extras, FlagKey, FlagValueKey, InputColorKey, Key, MegachipKey,
+    OutputColorKey, ScopedKey, SparseCoreKey, TopKey,
 };
 use super::libtpu::OneCoreMark;
-use super::params::{DeviceType, OptLevel, Tiling};
+use super::param_words::{DeviceType, OptLevel, Tiling};
 use crate::error::{Code, Fault};
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +25,7 @@ use std::fmt;
 /// use mosaic_memspace::custom_call::BackendConfig;
 ///
 /// let mut config = BackendConfig::new(b"a module");
-/// config.collective_id = Some(0);
+/// config.collective_id = Some(0.into());
 /// config.set_vmem_limit_bytes(Some(1 << 20));
 /// assert_eq!(
 ///     config.to_json(),
@@ -34,13 +35,14 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[allow(clippy::struct_excessive_bools, reason = "each is a key of its own in the JSON")]
 pub struct BackendConfig<'a> {
     /// The kernel: a serialised Mosaic module.
     pub body: Body<'a>,
     /// Whether the kernel talks to other devices.
     pub has_communication: bool,
     /// Which barrier semaphore it has; kernels that may overlap need different ones.
-    pub collective_id: Option<u32>,
+    pub collective_id: Option<CollectiveId>,
     /// What the kernel costs, for XLA's scheduler.
     pub cost_estimate: Option<CostEstimate<'a>>,
     /// Whether the body still holds HLO operations.
@@ -278,8 +280,10 @@ impl<'a> BackendConfig<'a> {
         }
         let limits = self.scoped_memory_configs.iter().map(|limit| &limit.extras);
         in_object.list("scoped_memory_configs", limits);
-        let flags = self.flag_configs.iter().flatten().map(|flag| &flag.extras);
-        in_object.list("flag_configs", flags);
+        for (index, flag) in self.flag_configs.iter().flatten().enumerate() {
+            in_object.keys(&format!("flag_configs[{index}]."), &flag.extras);
+            in_object.keys(&format!("flag_configs[{index}].value."), &flag.value_extras);
+        }
         if let Some(megachip) = &self.megachip_parallelism_config {
             in_object.keys("megachip_parallelism_config.", &megachip.extras);
         }
@@ -488,7 +492,7 @@ pub struct CostEstimate<'a> {
 }
 
 /// The colour of one result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColoredOutput<'a> {
     /// Where the result stands in a tuple; empty when it is the only one.
@@ -526,7 +530,7 @@ impl ColoredOutput<'_> {
 }
 
 /// The colour of one operand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColoredInput<'a> {
     /// The operand's number.
@@ -589,7 +593,7 @@ impl CompEnv<'_> {
 }
 
 /// A limit of scoped memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScopedMemory<'a> {
     /// The memory's colour.
@@ -617,8 +621,9 @@ impl ScopedMemory<'_> {
 pub struct FlagConfig<'a> {
     /// The flag's name.
     pub flag_type: FlagName,
-    /// Its value.
-    pub value: Open<'a, FlagValue>,
+    /// Its value; `None` is one of another kind than JAX writes, which is kept.
+    pub value: Option<FlagValue>,
+    pub(super) value_extras: Extras<'a, FlagValueKey>,
     pub(super) extras: Extras<'a, FlagKey>,
 }
 
@@ -636,7 +641,8 @@ impl FlagConfig<'_> {
     /// # Ok::<(), mosaic_memspace::custom_call::FlagError>(())
     /// ```
     pub const fn new(name: FlagName, value: FlagValue) -> Self {
-        Self { flag_type: name, value: Open::Known(value), extras: Extras::new() }
+        let value = Some(value);
+        Self { flag_type: name, value, value_extras: Extras::new(), extras: Extras::new() }
     }
 }
 

@@ -2,21 +2,42 @@
 //! lowering pass.
 //!
 //! * [`Color`]: the number by which XLA knows the memory space of an operand.
+//! * [`Alias`], [`alias_colors`]: colours carried between inputs and outputs in one buffer.
+//! * [`collective_ids`]: the ids by which kernels of a module meet at a barrier.
+//! * [`device_type`], [`active_core_count`]: what a module's functions say together.
+//! * [`CompilerParams`]: what an author may ask of the compiler, all its faults at once.
 //! * [`Flags`]: the compiler flags of one kernel.
 //! * [`BackendConfig`]: what XLA is told about a kernel, as JSON, both ways.
 //!
 //! A function whose name begins with `jax_` answers as JAX does even where that
 //! is uneven; the one without the prefix gives the even answer.
 
+mod alias;
+mod collective;
 mod color;
 mod config;
+#[cfg(feature = "read")]
+mod dump;
 mod flag;
+mod hand_over;
 mod key;
 mod libtpu;
+mod module;
 mod number;
+mod param_words;
 mod params;
+#[cfg(feature = "read")]
+mod read;
 mod write;
 
+pub use alias::{
+    Alias, AliasColors, AliasError, AliasFaults, AliasWarning, HbmSpecs, Placed, Side,
+    alias_colors, jax_alias_colors,
+};
+pub use collective::{
+    AutoAssign, Call, CollectiveId, CollectiveIdError, CollectiveIds, IdOptions, IdOrder, Policy,
+    UnknownAutoAssign, collective_ids,
+};
 pub use color::{
     Color, ColorNumber, ColorUnsupported, InputColor, InputColorUnsupported, UnknownColor, color,
     jax_color,
@@ -25,9 +46,20 @@ pub use config::{
     BackendConfig, Base64, Body, ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig,
     InvalidBase64, MegachipConfig, Open, RawJson, ScopedMemory, SparseCoreConfig, Unknown,
 };
+#[cfg(feature = "read")]
+pub use dump::{Dump, DumpedCall, body_memory_spaces};
 pub use flag::{Finite, FlagError, FlagName, FlagValue, Flags, WrittenFlagValue};
 pub use libtpu::{LibtpuVersion, NotAVersion, OneCoreMark};
-pub use params::{
+pub use module::{
+    ActiveCoresError, Bound, IterationSpace, MixedCoreTypes, ModuleFunction, active_core_count,
+    device_type, jax_active_core_count,
+};
+pub use param_words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
     UnknownParamWord,
 };
+pub use params::{
+    CallChecks, CompilerParams, KernelFacts, ParamError, ParamFaults, ResolvedParams, VmemLimit,
+};
+#[cfg(feature = "read")]
+pub use read::InvalidConfig;

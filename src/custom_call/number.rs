@@ -10,27 +10,29 @@ pub(super) const FLOAT: usize = 24;
 
 /// An integer's decimal digits.
 pub(super) fn integer(number: i64, buffer: &mut [u8; INTEGER]) -> &str {
-    let mut places = buffer.iter_mut().rev();
-    let mut length = 0;
-    let mut put = |byte| {
-        if let Some(place) = places.next() {
-            *place = byte;
-            length += 1;
-        }
-    };
     let mut rest = number.unsigned_abs();
-    loop {
-        #[allow(clippy::cast_possible_truncation, reason = "a digit is below ten")]
-        put(b'0' | (rest % 10) as u8);
-        rest /= 10;
-        if rest == 0 {
+    let mut start = INTEGER;
+    for (place, byte) in buffer.iter_mut().enumerate().rev() {
+        let sign = rest == 0 && start != INTEGER;
+        if sign && number >= 0 {
             break;
         }
+        #[allow(clippy::cast_possible_truncation, reason = "a digit is below ten")]
+        let digit = b'0' | (rest % 10) as u8;
+        *byte = if sign { b'-' } else { digit };
+        start = place;
+        if sign {
+            break;
+        }
+        rest /= 10;
     }
-    if number < 0 {
-        put(b'-');
-    }
-    ascii(buffer.get(INTEGER.saturating_sub(length)..))
+    ascii(buffer.get(start..))
+}
+
+/// How many bytes [`integer`] gives.
+pub(super) fn integer_len(number: i64) -> usize {
+    let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0).saturating_add(1);
+    usize::from(number < 0).saturating_add(digits as usize)
 }
 
 /// A finite float as Python's `repr` prints it: the shortest digits that read
@@ -117,6 +119,7 @@ mod tests {
     fn integers_are_printed_as_rust_prints_them() {
         for number in [0, 1, -1, 9, 10, -10, 7000, i64::MAX, i64::MIN] {
             assert_eq!(integer(number, &mut [0; INTEGER]), number.to_string());
+            assert_eq!(integer_len(number), number.to_string().len());
         }
     }
 

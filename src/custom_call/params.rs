@@ -1,492 +1,812 @@
 //! Compiler parameters: what an author may ask of the compiler for one kernel.
 
+use super::collective::{Call, CollectiveId, CollectiveIdError, CollectiveIds, IdOptions, Policy};
+use super::flag::{FlagError, Flags};
+use super::module::{ActiveCoresError, Bound, IterationSpace, ModuleFunction, active_core_count};
+use super::param_words::{
+    DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
+};
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
-use crate::word::{List, Word, word_impls, word_of};
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+use crate::word::Joined;
+use std::num::NonZeroU64;
 
-/// What the steps along one grid axis may assume of each other (JAX:
-/// `GridDimensionSemantics`).
+/// What an author may ask of the compiler for one kernel (JAX: `CompilerParams`, each
+/// field under its own name, with its default).
+///
+/// What no kernel may have cannot be built: an id below zero, a limit of no bytes, a
+/// flag that breaks the JSON. What depends on the kernel is
+/// [validated](Self::validate).
 ///
 /// ```
-/// use mosaic_memspace::custom_call::DimensionSemantics;
+/// use mosaic_memspace::custom_call::{CompilerParams, DimensionSemantics, VmemLimit};
 ///
-/// assert_eq!("core_parallel".parse(), Ok(DimensionSemantics::CoreParallel));
-/// let attribute = DimensionSemantics::Parallel.attribute();
-/// assert_eq!(attribute, "#tpu.dimension_semantics<parallel>");
+/// let mut params = CompilerParams::default();
+/// params.dimension_semantics = Some(vec![DimensionSemantics::Parallel]);
+/// params.vmem_limit_bytes = Some(VmemLimit::new(32 << 20)?);
+/// assert!(params.shape_invariant_numerics && params.needs_layout_passes);
+/// # Ok::<(), mosaic_memspace::custom_call::ParamError>(())
 /// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownParamWord::dimension_semantics,
-    parse_err_ty = UnknownParamWord
-)]
-pub enum DimensionSemantics {
-    /// The steps may run in any order.
-    Parallel,
-    /// The axis is spread over the cores.
-    CoreParallel,
-    /// The axis is spread over the subcores.
-    SubcoreParallel,
-    /// The steps run one after the other; what is meant when nothing is said.
-    Arbitrary,
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[allow(clippy::struct_excessive_bools, reason = "JAX's parameters")]
+pub struct CompilerParams {
+    /// One a grid axis: what the steps along it may assume of each other. `None` is
+    /// arbitrary for all. An unpipelined kernel has none: its mesh says it.
+    pub dimension_semantics: Option<Vec<DimensionSemantics>>,
+    /// One an input: whether XLA may fuse the operation that makes it into the kernel.
+    /// `None` is no for all.
+    pub allow_input_fusion: Option<Vec<bool>>,
+    /// Bytes of VMEM that the kernel may have for windows and scratch. `None` is the
+    /// chip's default; more than the chip gives is cut by the compiler, without a word
+    /// (both: [`CompilerLimits`](crate::CompilerLimits)). A SparseCore kernel's is
+    /// ignored by the compiler.
+    pub vmem_limit_bytes: Option<VmemLimit>,
+    /// Which barrier semaphore the kernel uses: kernels that may run at the same time
+    /// need different ones. `None` without a custom barrier, or where ids are
+    /// [given out](CollectiveIds).
+    pub collective_id: Option<CollectiveId>,
+    /// Whether XLA may merge the call with its like, or drop it when nothing uses it.
+    /// It may do both by default.
+    pub has_side_effects: SideEffects,
+    /// Compiler flags for this kernel alone. None given are not the same as an empty
+    /// set: the JSON then has an empty list.
+    pub flags: Option<Flags>,
+    /// Bytes of VMEM that the compiler keeps for relayouts. `None` leaves it to the
+    /// compiler.
+    pub internal_scratch_in_bytes: Option<u32>,
+    /// How the body is serialised: 1 by default. Without one the compiler takes a body
+    /// in plain Mosaic text too.
+    pub serialization_format: Option<u32>,
+    /// Whether accesses out of bounds go unnoticed.
+    pub disable_bounds_checks: bool,
+    /// Whether a semaphore that is not back at zero goes unnoticed.
+    pub disable_semaphore_checks: bool,
+    /// Whether the devices do not wait for each other before the kernel.
+    pub skip_device_barrier: bool,
+    /// Whether a `collective_id` is meant though the kernel has no custom barrier.
+    pub allow_collective_id_without_custom_barrier: bool,
+    /// Whether results must not depend on how the compiler tiles; true by default.
+    pub shape_invariant_numerics: bool,
+    /// Whether a SparseCore kernel's arrays lie as on a TensorCore, which is what
+    /// `None` means too. Refused on a TensorCore, whatever it says.
+    pub use_tc_tiling_on_sc: Option<bool>,
+    /// Whether the compiler infers vector layouts; true by default. A TensorCore kernel
+    /// needs it, and has it whatever is said here.
+    pub needs_layout_passes: bool,
+    /// Whether the compiler may fuse the transposition of a matmul's left side into the
+    /// MXU. Seldom faster.
+    pub fuse_transposed_lhs_in_matmul: bool,
+    /// How hard the SparseCore compiler tries; `None` means O3. Refused on a
+    /// TensorCore.
+    pub opt_level: Option<OptLevel>,
 }
 
-impl DimensionSemantics {
-    /// All of them.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::DimensionSemantics::ALL.len(), 4);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `core_parallel`.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::DimensionSemantics;
-    /// assert_eq!(DimensionSemantics::Arbitrary.as_str(), "arbitrary");
-    /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
-    }
-
-    /// Mosaic's attribute, an element of a function's `dimension_semantics`.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::DimensionSemantics;
-    /// const TEXT: &str = DimensionSemantics::CoreParallel.attribute();
-    /// assert_eq!(TEXT, "#tpu.dimension_semantics<core_parallel>");
-    /// ```
-    pub const fn attribute(self) -> &'static str {
-        match self {
-            Self::Parallel => "#tpu.dimension_semantics<parallel>",
-            Self::CoreParallel => "#tpu.dimension_semantics<core_parallel>",
-            Self::SubcoreParallel => "#tpu.dimension_semantics<subcore_parallel>",
-            Self::Arbitrary => "#tpu.dimension_semantics<arbitrary>",
+impl Default for CompilerParams {
+    fn default() -> Self {
+        Self {
+            dimension_semantics: None,
+            allow_input_fusion: None,
+            vmem_limit_bytes: None,
+            collective_id: None,
+            has_side_effects: SideEffects::Pure,
+            flags: None,
+            internal_scratch_in_bytes: None,
+            serialization_format: Some(1),
+            disable_bounds_checks: false,
+            disable_semaphore_checks: false,
+            skip_device_barrier: false,
+            allow_collective_id_without_custom_barrier: false,
+            shape_invariant_numerics: true,
+            use_tc_tiling_on_sc: None,
+            needs_layout_passes: true,
+            fuse_transposed_lhs_in_matmul: false,
+            opt_level: None,
         }
     }
 }
 
-word_impls!(DimensionSemantics, "dimension semantics");
-
-/// What XLA may do with a call whose results are not used, or that is made twice
-/// (JAX: `SideEffectType`).
-///
-/// | | `has_side_effect` | `xla_allow_dce_side_effecting_op` | merged with its like | dropped when unused |
-/// |---|---|---|---|---|
-/// | pure | `false` | | yes | yes |
-/// | dataflow_side_effecting | `true` | `"true"` | no | yes |
-/// | side_effecting | `true` | | no | no |
-///
-/// ```
-/// use mosaic_memspace::custom_call::SideEffects;
-///
-/// assert_eq!("pure".parse(), Ok(SideEffects::Pure));
-/// assert_eq!(SideEffects::from(true), SideEffects::SideEffecting);
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownParamWord::side_effects,
-    parse_err_ty = UnknownParamWord
-)]
-pub enum SideEffects {
-    /// May be merged and dropped; JAX's `False`.
-    #[default]
-    Pure,
-    /// May be dropped, but not merged.
-    DataflowSideEffecting,
-    /// May be neither merged nor dropped; JAX's `True`.
-    SideEffecting,
-}
-
-impl SideEffects {
-    /// All of them.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::SideEffects::ALL.len(), 3);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `side_effecting`.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::SideEffects;
-    /// assert_eq!(SideEffects::Pure.as_str(), "pure");
-    /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
-    }
-
-    /// The custom call's `has_side_effect` attribute.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::SideEffects;
-    /// assert!(SideEffects::DataflowSideEffecting.has_side_effect());
-    /// ```
-    pub const fn has_side_effect(self) -> bool {
-        match self {
-            Self::Pure => false,
-            Self::DataflowSideEffecting | Self::SideEffecting => true,
-        }
-    }
-
-    /// The frontend attribute that lets XLA drop the call when nothing uses it,
-    /// as name and value.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::SideEffects;
-    /// let attribute = SideEffects::DataflowSideEffecting.frontend_attribute();
-    /// assert_eq!(attribute, Some(("xla_allow_dce_side_effecting_op", "true")));
-    /// assert_eq!(SideEffects::SideEffecting.frontend_attribute(), None);
-    /// ```
-    pub const fn frontend_attribute(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::DataflowSideEffecting => Some(("xla_allow_dce_side_effecting_op", "true")),
-            Self::Pure | Self::SideEffecting => None,
-        }
-    }
-}
-
-/// JAX's `has_side_effects` may be a boolean.
-impl From<bool> for SideEffects {
-    fn from(has_side_effects: bool) -> Self {
-        if has_side_effects { Self::SideEffecting } else { Self::Pure }
-    }
-}
-
-word_impls!(SideEffects, "side effects");
-
-/// How arrays lie in the memory of a SparseCore kernel (JAX: `Tiling`).
-///
-/// ```
-/// use mosaic_memspace::CoreType;
-/// use mosaic_memspace::custom_call::Tiling;
-///
-/// let tiling = Tiling::resolve(Some(false), CoreType::ScVectorSubcore);
-/// assert_eq!(tiling, Ok(Some(Tiling::SparseCore)));
-/// assert_eq!(Tiling::Compact.as_str(), "TILING_COMPACT");
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(parse_err_fn = UnknownParamWord::tiling, parse_err_ty = UnknownParamWord)]
-pub enum Tiling {
-    /// `TILING_COMPACT`: as on a TensorCore; what is meant when nothing is said.
-    #[strum(serialize = "TILING_COMPACT")]
-    Compact,
-    /// `TILING_SPARSE_CORE`: a SparseCore's own.
-    #[strum(serialize = "TILING_SPARSE_CORE")]
-    SparseCore,
-}
-
-impl Tiling {
-    /// Both.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::Tiling::ALL.len(), 2);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// The word in the custom call's JSON, e.g. `TILING_COMPACT`.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::Tiling;
-    /// assert_eq!(Tiling::SparseCore.as_str(), "TILING_SPARSE_CORE");
-    /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
-    }
-
-    /// The tiling that `use_tc_tiling_on_sc` means (JAX: `_resolve_tiling`); a
-    /// TensorCore kernel has none to choose.
+impl CompilerParams {
+    /// Holds the parameters against a kernel that is alone in its module, with JAX's
+    /// default options for collective ids.
     ///
     /// # Errors
-    /// [`TcTilingFlagOnTensorCore`] when it is given at all to a TensorCore kernel.
+    /// Every [`ParamError`], in the order of JAX's checks.
     ///
     /// ```
     /// use mosaic_memspace::CoreType;
-    /// use mosaic_memspace::custom_call::Tiling;
+    /// use mosaic_memspace::custom_call::{CompilerParams, KernelFacts, OptLevel};
     ///
-    /// assert_eq!(Tiling::resolve(None, CoreType::Tc), Ok(None));
-    /// assert!(Tiling::resolve(Some(false), CoreType::Tc).is_err());
-    /// let unset = Tiling::resolve(None, CoreType::ScScalarSubcore);
-    /// assert_eq!(unset, Ok(Some(Tiling::Compact)));
+    /// let mut params = CompilerParams::default();
+    /// params.opt_level = Some(OptLevel::O2);
+    /// params.collective_id = Some(5.into());
+    /// let faults = params.validate(&KernelFacts::new(CoreType::Tc)).unwrap_err();
+    /// let messages: Vec<_> = faults.all().iter().map(ToString::to_string).collect();
+    /// assert_eq!(
+    ///     messages,
+    ///     [
+    ///         "collective_id has to be unspecified or None when not using a custom barrier",
+    ///         "explicit opt_level is only supported for SparseCore kernels.",
+    ///     ]
+    /// );
     /// ```
-    pub const fn resolve(
-        use_tc_tiling_on_sc: Option<bool>,
-        core_type: CoreType,
-    ) -> Result<Option<Self>, TcTilingFlagOnTensorCore> {
-        match core_type {
-            CoreType::Tc => match use_tc_tiling_on_sc {
-                None => Ok(None),
-                Some(value) => Err(TcTilingFlagOnTensorCore(value)),
-            },
-            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => match use_tc_tiling_on_sc {
-                None | Some(true) => Ok(Some(Self::Compact)),
-                Some(false) => Ok(Some(Self::SparseCore)),
-            },
+    pub fn validate(&self, kernel: &KernelFacts<'_>) -> Result<ResolvedParams, ParamFaults> {
+        let mut ids = CollectiveIds::new(IdOptions::new(Policy::default()), &[self.call(kernel)]);
+        self.validate_in(kernel, &mut ids)
+    }
+
+    /// Holds the parameters against a kernel whose module has these ids.
+    ///
+    /// # Errors
+    /// As [`validate`](Self::validate).
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::custom_call::{
+    ///     AutoAssign, CollectiveIds, CompilerParams, IdOptions, KernelFacts, Policy,
+    /// };
+    ///
+    /// let params = CompilerParams::default();
+    /// let mut kernel = KernelFacts::new(CoreType::Tc);
+    /// kernel.has_custom_barrier = true;
+    /// assert!(params.validate(&kernel).is_err());
+    ///
+    /// let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+    /// let mut ids = CollectiveIds::new(options, &[params.call(&kernel)]);
+    /// let resolved = params.validate_in(&kernel, &mut ids)?;
+    /// assert_eq!(resolved.collective_id, Some(7000.into()));
+    /// # Ok::<(), mosaic_memspace::custom_call::ParamFaults>(())
+    /// ```
+    pub fn validate_in<'a>(
+        &self,
+        kernel: &KernelFacts<'a>,
+        ids: &mut CollectiveIds<'a>,
+    ) -> Result<ResolvedParams, ParamFaults> {
+        let mut errors = Vec::new();
+        let active_core_count = noted(self.active_core_count(kernel), &mut errors).flatten();
+        let tiling = Tiling::resolve(self.use_tc_tiling_on_sc, kernel.core_type);
+        let tiling = noted(tiling.map_err(ParamError::from), &mut errors).flatten();
+        let id = ids.assign(&self.call(kernel)).map_err(ParamError::from);
+        let collective_id = noted(id, &mut errors).flatten();
+        let device_type = DeviceType::of(kernel.core_type);
+        errors.extend(sparse_core_only(device_type, tiling, self.opt_level));
+        if errors.is_empty() {
+            let needs_layout_passes = self.needs_layout_passes || device_type.is_none();
+            Ok(ResolvedParams {
+                collective_id,
+                tiling,
+                device_type,
+                active_core_count,
+                needs_layout_passes,
+            })
+        } else {
+            errors.sort_by_key(|error| error.jax_place().unwrap_or(u8::MAX));
+            Err(ParamFaults { errors })
+        }
+    }
+
+    /// The kernel's call, as an allocator of collective ids wants it.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::custom_call::{CompilerParams, KernelFacts};
+    /// let call = CompilerParams::default().call(&KernelFacts::new(CoreType::Tc));
+    /// assert_eq!(call.collective_id, None);
+    /// ```
+    pub const fn call<'a>(&self, kernel: &KernelFacts<'a>) -> Call<'a> {
+        Call {
+            module: kernel.module,
+            tag: kernel.collective_id_tag,
+            skip_device_barrier: self.skip_device_barrier,
+            collective_id: self.collective_id,
+            has_custom_barrier: kernel.has_custom_barrier,
+            allow_collective_id_without_custom_barrier: self
+                .allow_collective_id_without_custom_barrier,
+        }
+    }
+
+    fn active_core_count(&self, kernel: &KernelFacts<'_>) -> Result<Option<i64>, ParamError> {
+        let Some(semantics) = self.dimension_semantics.as_deref() else { return Ok(None) };
+        let Some(bounds) = kernel.grid else {
+            return Err(ParamError::SemanticsOnMesh { semantics: semantics.len() });
+        };
+        let function = ModuleFunction {
+            core_type: Some(kernel.core_type),
+            iteration_space: Some(IterationSpace { bounds, semantics }),
+        };
+        active_core_count(&[function]).map_err(ParamError::from)
+    }
+}
+
+/// The value, or its absence with the error noted.
+fn noted<T>(result: Result<T, ParamError>, errors: &mut Vec<ParamError>) -> Option<T> {
+    result.map_err(|error| errors.push(error)).ok()
+}
+
+/// What JAX allows to SparseCore kernels alone.
+fn sparse_core_only(
+    device_type: Option<DeviceType>,
+    tiling: Option<Tiling>,
+    opt_level: Option<OptLevel>,
+) -> impl Iterator<Item = ParamError> {
+    let tensor_core = match device_type {
+        None => true,
+        Some(DeviceType::SparseCore) => false,
+    };
+    let tiling = tiling.map(|tiling| ParamError::TilingOnlyForSparseCore { tiling });
+    let opt_level = opt_level.map(|opt_level| ParamError::OptLevelOnlyForSparseCore { opt_level });
+    tiling.into_iter().chain(opt_level).filter(move |_| tensor_core)
+}
+
+/// What parameters depend on in a kernel.
+///
+/// ```
+/// use mosaic_memspace::CoreType;
+/// use mosaic_memspace::custom_call::{Bound, KernelFacts};
+///
+/// let mut kernel = KernelFacts::new(CoreType::Tc);
+/// kernel.grid = Some(&[Bound::Static(4), Bound::Dynamic]);
+/// assert!(!kernel.has_custom_barrier);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelFacts<'a> {
+    /// What it runs on.
+    pub core_type: CoreType,
+    /// The steps of its grid's axes; `None` when it is unpipelined, on a mesh.
+    pub grid: Option<&'a [Bound]>,
+    /// Whether it uses a barrier semaphore (`get_barrier_semaphore`).
+    pub has_custom_barrier: bool,
+    /// The tag it gives to that semaphore.
+    pub collective_id_tag: Option<&'a str>,
+    /// Its body, serialised: kernels that have the same one share a collective id.
+    pub module: &'a [u8],
+}
+
+impl KernelFacts<'_> {
+    /// A kernel with an empty grid, and no barrier.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::custom_call::KernelFacts;
+    /// assert_eq!(KernelFacts::new(CoreType::Tc).grid, Some(&[] as &[_]));
+    /// ```
+    pub const fn new(core_type: CoreType) -> Self {
+        Self {
+            core_type,
+            grid: Some(&[]),
+            has_custom_barrier: false,
+            collective_id_tag: None,
+            module: &[],
         }
     }
 }
 
-word_impls!(Tiling, "a tiling: TILING_COMPACT or TILING_SPARSE_CORE");
-
-/// `use_tc_tiling_on_sc` given to a TensorCore kernel.
+/// What parameters come to in a kernel.
 ///
 /// ```
 /// use mosaic_memspace::CoreType;
-/// use mosaic_memspace::custom_call::Tiling;
+/// use mosaic_memspace::custom_call::{CompilerParams, DeviceType, KernelFacts, Tiling};
+///
+/// let kernel = KernelFacts::new(CoreType::ScVectorSubcore);
+/// let resolved = CompilerParams::default().validate(&kernel)?;
+/// assert_eq!(resolved.tiling, Some(Tiling::Compact));
+/// assert_eq!(resolved.device_type, Some(DeviceType::SparseCore));
+/// # Ok::<(), mosaic_memspace::custom_call::ParamFaults>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedParams {
+    /// The id, its own or given out.
+    pub collective_id: Option<CollectiveId>,
+    /// How arrays lie; `None` on a TensorCore.
+    pub tiling: Option<Tiling>,
+    /// What the custom call says it runs on; `None` on a TensorCore.
+    pub device_type: Option<DeviceType>,
+    /// On how many cores, where a grid axis is `core_parallel`.
+    pub active_core_count: Option<i64>,
+    /// Whether the compiler infers vector layouts, as it does for every TensorCore kernel.
+    pub needs_layout_passes: bool,
+}
+
+/// What a custom call is checked for when all is chosen already, as when its JSON is
+/// written (JAX: `_lowered_to_custom_call_config`).
+///
+/// ```
+/// use mosaic_memspace::custom_call::{CallChecks, Tiling};
+///
+/// let checks = CallChecks { tiling: Some(Tiling::Compact), ..CallChecks::default() };
 /// assert_eq!(
-///     Tiling::resolve(Some(true), CoreType::Tc).unwrap_err().to_string(),
-///     "use_tc_tiling_on_sc=True is not supported for TC kernels"
+///     checks.check().unwrap_err().to_string(),
+///     "explicit tiling is only supported for SparseCore kernels."
 /// );
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("use_tc_tiling_on_sc={} is not supported for TC kernels", if *.0 { "True" } else { "False" })]
-pub struct TcTilingFlagOnTensorCore(bool);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallChecks {
+    /// What the call runs on.
+    pub device_type: Option<DeviceType>,
+    /// Its collective id.
+    pub collective_id: Option<CollectiveId>,
+    /// Whether the kernel uses a barrier semaphore.
+    pub has_custom_barrier: bool,
+    /// Whether an id without a barrier is meant.
+    pub allow_collective_id_without_custom_barrier: bool,
+    /// How arrays lie.
+    pub tiling: Option<Tiling>,
+    /// How hard the compiler tries.
+    pub opt_level: Option<OptLevel>,
+}
 
-impl Fault for TcTilingFlagOnTensorCore {
-    fn code(&self) -> Code {
-        Code::TcTilingFlagOnTensorCore
+impl CallChecks {
+    /// Checks the call.
+    ///
+    /// # Errors
+    /// Every [`ParamError`], in the order of JAX's checks.
+    ///
+    /// ```
+    /// assert!(mosaic_memspace::custom_call::CallChecks::default().check().is_ok());
+    /// ```
+    pub fn check(&self) -> Result<(), ParamFaults> {
+        let call = Call {
+            has_custom_barrier: self.has_custom_barrier,
+            allow_collective_id_without_custom_barrier: self
+                .allow_collective_id_without_custom_barrier,
+            ..Call::new(&[])
+        };
+        let mut errors = Vec::new();
+        noted(call.check(self.collective_id).map_err(ParamError::from), &mut errors);
+        errors.extend(sparse_core_only(self.device_type, self.tiling, self.opt_level));
+        if errors.is_empty() { Ok(()) } else { Err(ParamFaults { errors }) }
     }
 }
 
-/// How hard the SparseCore compiler tries (JAX: `OptLevel`; unset means O3).
+/// Bytes of VMEM that a kernel asks for; at least one.
+///
+/// The compiler has a smallest limit of its own, which depends on the kernel.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::OptLevel;
-/// assert_eq!("O2".parse(), Ok(OptLevel::O2));
-/// assert_eq!(OptLevel::O0.as_str(), "O0");
+/// use mosaic_memspace::custom_call::VmemLimit;
+/// assert_eq!(VmemLimit::new(1 << 25).map(VmemLimit::get), Ok(33_554_432));
 /// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(parse_err_fn = UnknownParamWord::opt_level, parse_err_ty = UnknownParamWord)]
-pub enum OptLevel {
-    /// `O0`
-    O0,
-    /// `O1`
-    O1,
-    /// `O2`
-    O2,
-    /// `O3`
-    O3,
-}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VmemLimit(NonZeroU64);
 
-impl OptLevel {
-    /// All of them.
+impl VmemLimit {
+    /// A limit of so many bytes.
+    ///
+    /// # Errors
+    /// [`ParamError::VmemLimitNotPositive`]: JAX takes it, and the compiler fails.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::OptLevel::ALL.len(), 4);
+    /// use mosaic_memspace::custom_call::VmemLimit;
+    /// assert_eq!(
+    ///     VmemLimit::new(0).unwrap_err().to_string(),
+    ///     "vmem_limit_bytes is 0; it has to be a positive number of bytes"
+    /// );
     /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `O2`.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::OptLevel;
-    /// assert_eq!(OptLevel::O3.as_str(), "O3");
-    /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
-    }
-}
-
-word_impls!(OptLevel, "an opt level: O0, O1, O2 or O3");
-
-/// What a custom call says it runs on.
-///
-/// JAX knows one word, `sparsecore`, and says nothing of a TensorCore kernel.
-///
-/// ```
-/// use mosaic_memspace::CoreType;
-/// use mosaic_memspace::custom_call::DeviceType;
-///
-/// assert_eq!(DeviceType::of(CoreType::ScScalarSubcore), Some(DeviceType::SparseCore));
-/// assert_eq!(DeviceType::of(CoreType::Tc), None);
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "lowercase",
-    parse_err_fn = UnknownParamWord::device_type,
-    parse_err_ty = UnknownParamWord
-)]
-pub enum DeviceType {
-    /// `sparsecore`
-    SparseCore,
-}
-
-impl DeviceType {
-    /// All of them.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::DeviceType::ALL.len(), 1);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, `sparsecore`.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::DeviceType;
-    /// assert_eq!(DeviceType::SparseCore.as_str(), "sparsecore");
-    /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
-    }
-
-    /// The word in the custom call's JSON.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::DeviceType;
-    /// assert_eq!(DeviceType::SparseCore.json_word(), "DEVICE_TYPE_SPARSECORE");
-    /// ```
-    pub const fn json_word(self) -> &'static str {
-        match self {
-            Self::SparseCore => "DEVICE_TYPE_SPARSECORE",
+    pub const fn new(bytes: i64) -> Result<Self, ParamError> {
+        if bytes > 0
+            && let Some(limit) = NonZeroU64::new(bytes.unsigned_abs())
+        {
+            return Ok(Self(limit));
         }
+        Err(ParamError::VmemLimitNotPositive { bytes })
     }
 
-    /// The device type of a kernel for cores of this type; `None` for a TensorCore's,
-    /// of which nothing is said.
+    /// The bytes.
     ///
     /// ```
-    /// use mosaic_memspace::CoreType;
-    /// use mosaic_memspace::custom_call::DeviceType;
-    /// const TC: Option<DeviceType> = DeviceType::of(CoreType::Tc);
-    /// assert_eq!(TC, None);
+    /// use mosaic_memspace::custom_call::VmemLimit;
+    /// assert_eq!(VmemLimit::new(i64::MAX).map(VmemLimit::get), Ok(i64::MAX as u64));
     /// ```
-    pub const fn of(core_type: CoreType) -> Option<Self> {
-        match core_type {
-            CoreType::Tc => None,
-            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => Some(Self::SparseCore),
-        }
+    pub const fn get(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The bytes, as the custom call's JSON has them.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{BackendConfig, VmemLimit};
+    /// let mut config = BackendConfig::new(b"");
+    /// config.set_vmem_limit_bytes(VmemLimit::new(4096).ok().map(VmemLimit::to_i64));
+    /// assert_eq!(config.vmem_limit_bytes(), Some(4096));
+    /// ```
+    pub const fn to_i64(self) -> i64 {
+        // It was made from one.
+        self.0.get().cast_signed()
     }
 }
 
-word_impls!(DeviceType, "a device type: sparsecore");
-
-/// A word from outside that a compiler parameter does not take.
+/// A compiler parameter that a kernel cannot have.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::OptLevel;
-/// let error = "O4".parse::<OptLevel>().unwrap_err();
-/// assert_eq!(error.to_string(), "unknown opt_level: O4; expected one of O0, O1, O2, O3");
-/// assert_eq!(error.word(), "O4");
+/// use mosaic_memspace::custom_call::{ParamError, Tiling};
+/// use mosaic_memspace::error::{Code, Fault};
+///
+/// let error = ParamError::TilingOnlyForSparseCore { tiling: Tiling::Compact };
+/// assert_eq!(error.code(), Code::TilingOnlyForSparseCore);
+/// assert_eq!(error.parameter(), "tiling");
+/// assert!(error.is_jax());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {parameter}: {word}; expected one of {}", List(*.known))]
-pub struct UnknownParamWord {
-    parameter: &'static str,
-    word: Word,
-    known: &'static [&'static str],
+#[non_exhaustive]
+pub enum ParamError {
+    /// Dimension semantics given to a kernel on a mesh.
+    #[error(
+        "dimension_semantics has {semantics} entries, but the kernel runs on a mesh, which has \
+         its own"
+    )]
+    SemanticsOnMesh {
+        /// How many were given.
+        semantics: usize,
+    },
+    /// Dimension semantics that do not go with the grid.
+    #[error("dimension_semantics: {0}")]
+    Semantics(#[from] ActiveCoresError),
+    /// `use_tc_tiling_on_sc` given to a TensorCore kernel.
+    #[error(transparent)]
+    TcTilingFlag(#[from] TcTilingFlagOnTensorCore),
+    /// A collective id that the kernel cannot have, or lacks.
+    #[error(transparent)]
+    CollectiveId(#[from] CollectiveIdError),
+    /// A limit of no bytes.
+    #[error("vmem_limit_bytes is {bytes}; it has to be a positive number of bytes")]
+    VmemLimitNotPositive {
+        /// The limit.
+        bytes: i64,
+    },
+    /// A tiling chosen for a TensorCore kernel.
+    #[error("explicit tiling is only supported for SparseCore kernels.")]
+    TilingOnlyForSparseCore {
+        /// The tiling.
+        tiling: Tiling,
+    },
+    /// An opt level given to a TensorCore kernel.
+    #[error("explicit opt_level is only supported for SparseCore kernels.")]
+    OptLevelOnlyForSparseCore {
+        /// The opt level.
+        opt_level: OptLevel,
+    },
+    /// A flag that cannot be written.
+    #[error(transparent)]
+    Flag(#[from] FlagError),
 }
 
-impl UnknownParamWord {
-    fn dimension_semantics(word: &str) -> Self {
-        Self::new("dimension semantics", word, <DimensionSemantics as VariantNames>::VARIANTS)
-    }
-
-    fn side_effects(word: &str) -> Self {
-        Self::new("has_side_effects", word, <SideEffects as VariantNames>::VARIANTS)
-    }
-
-    fn tiling(word: &str) -> Self {
-        Self::new("tiling", word, <Tiling as VariantNames>::VARIANTS)
-    }
-
-    fn opt_level(word: &str) -> Self {
-        Self::new("opt_level", word, <OptLevel as VariantNames>::VARIANTS)
-    }
-
-    fn device_type(word: &str) -> Self {
-        Self::new("device type", word, <DeviceType as VariantNames>::VARIANTS)
-    }
-
-    fn new(parameter: &'static str, word: &str, known: &'static [&'static str]) -> Self {
-        Self { parameter, word: Word::new(word), known }
-    }
-
-    /// The word, as it came.
+impl ParamError {
+    /// The parameter that it is about.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::Tiling;
-    /// assert_eq!("compact".parse::<Tiling>().unwrap_err().word(), "compact");
+    /// use mosaic_memspace::custom_call::VmemLimit;
+    /// let error = VmemLimit::new(-1).unwrap_err();
+    /// assert_eq!(error.parameter(), "vmem_limit_bytes");
     /// ```
-    pub fn word(&self) -> &str {
-        self.word.as_str()
+    pub const fn parameter(&self) -> &'static str {
+        match self {
+            Self::SemanticsOnMesh { .. } | Self::Semantics(_) => "dimension_semantics",
+            Self::TcTilingFlag(_) => "use_tc_tiling_on_sc",
+            Self::CollectiveId(_) => "collective_id",
+            Self::VmemLimitNotPositive { .. } => "vmem_limit_bytes",
+            Self::TilingOnlyForSparseCore { .. } => "tiling",
+            Self::OptLevelOnlyForSparseCore { .. } => "opt_level",
+            Self::Flag(_) => "flags",
+        }
+    }
+
+    /// Whether JAX refuses it too, or is content, so that the compiler fails or
+    /// the JSON is broken.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::VmemLimit;
+    /// assert!(!VmemLimit::new(0).unwrap_err().is_jax());
+    /// ```
+    pub const fn is_jax(&self) -> bool {
+        self.jax_place().is_some()
+    }
+
+    /// The place of the check among JAX's, where JAX has it.
+    const fn jax_place(&self) -> Option<u8> {
+        match self {
+            Self::SemanticsOnMesh { .. } => Some(0),
+            Self::Semantics(error) => match error {
+                ActiveCoresError::SemanticsLength { .. } => Some(0),
+                ActiveCoresError::DynamicBound { .. }
+                | ActiveCoresError::Several { .. }
+                | ActiveCoresError::BoundsDiffer { .. } => Some(2),
+            },
+            Self::TcTilingFlag(_) => Some(1),
+            Self::CollectiveId(error) => match error {
+                CollectiveIdError::IdAndTag { .. }
+                | CollectiveIdError::TooMany { .. }
+                | CollectiveIdError::Conflict { .. } => Some(3),
+                CollectiveIdError::Missing | CollectiveIdError::Unexpected { .. } => Some(4),
+                CollectiveIdError::OutOfRange { .. } => None,
+            },
+            Self::VmemLimitNotPositive { .. } => None,
+            Self::TilingOnlyForSparseCore { .. } => Some(5),
+            Self::OptLevelOnlyForSparseCore { .. } => Some(6),
+            Self::Flag(error) => match error {
+                FlagError::InvalidValue { .. } => Some(7),
+                FlagError::NameUnsafe { .. } | FlagError::NonFinite { .. } => None,
+            },
+        }
     }
 }
 
-impl Fault for UnknownParamWord {
+impl Fault for ParamError {
     fn code(&self) -> Code {
-        Code::UnknownParamWord
+        match self {
+            Self::SemanticsOnMesh { .. } => Code::SemanticsOnMesh,
+            Self::Semantics(error) => error.code(),
+            Self::TcTilingFlag(error) => error.code(),
+            Self::CollectiveId(error) => error.code(),
+            Self::VmemLimitNotPositive { .. } => Code::VmemLimitNotPositive,
+            Self::TilingOnlyForSparseCore { .. } => Code::TilingOnlyForSparseCore,
+            Self::OptLevelOnlyForSparseCore { .. } => Code::OptLevelOnlyForSparseCore,
+            Self::Flag(error) => error.code(),
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::Semantics(error) => error.help(),
+            Self::TcTilingFlag(error) => error.help(),
+            Self::CollectiveId(error) => error.help(),
+            Self::Flag(error) => error.help(),
+            Self::TilingOnlyForSparseCore { tiling } => {
+                format!("leave out {tiling}: a TensorCore kernel has one tiling")
+            }
+            Self::OptLevelOnlyForSparseCore { opt_level } => {
+                format!("leave out opt_level={opt_level}: the TensorCore compiler has no levels")
+            }
+            Self::SemanticsOnMesh { .. } | Self::VmemLimitNotPositive { .. } => {
+                self.code().mend().to_owned()
+            }
+        }
+    }
+}
+
+/// All that is wrong with a kernel's parameters.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{CallChecks, OptLevel, ParamFaults, Tiling, VmemLimit};
+/// use mosaic_memspace::error::{Code, Fault};
+///
+/// let mut faults: ParamFaults = VmemLimit::new(0).unwrap_err().into();
+/// let opt_level = Some(OptLevel::O3);
+/// let checks = CallChecks { opt_level, tiling: Some(Tiling::Compact), ..CallChecks::default() };
+/// faults.extend(checks.check().unwrap_err());
+///
+/// assert_eq!(faults.all().len(), 3);
+/// let first = faults.jax_first().map(Fault::code);
+/// assert_eq!(first, Some(Code::TilingOnlyForSparseCore));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", Joined(errors))]
+pub struct ParamFaults {
+    errors: Vec<ParamError>,
+}
+
+impl ParamFaults {
+    /// All of them; at least one.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{ParamFaults, VmemLimit};
+    /// let faults: ParamFaults = VmemLimit::new(0).unwrap_err().into();
+    /// assert_eq!(faults.all().len(), 1);
+    /// ```
+    pub fn all(&self) -> &[ParamError] {
+        &self.errors
+    }
+
+    /// The one that JAX stops at; `None` when JAX is content.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{ParamFaults, VmemLimit};
+    /// let faults: ParamFaults = VmemLimit::new(0).unwrap_err().into();
+    /// assert_eq!(faults.jax_first(), None);
+    /// ```
+    pub fn jax_first(&self) -> Option<&ParamError> {
+        let placed = self.errors.iter().filter_map(|error| Some((error.jax_place()?, error)));
+        placed.min_by_key(|(place, _)| *place).map(|(_, error)| error)
+    }
+}
+
+impl From<ParamError> for ParamFaults {
+    fn from(error: ParamError) -> Self {
+        Self { errors: vec![error] }
+    }
+}
+
+impl Extend<ParamError> for ParamFaults {
+    fn extend<I: IntoIterator<Item = ParamError>>(&mut self, errors: I) {
+        self.errors.extend(errors);
+    }
+}
+
+impl IntoIterator for ParamFaults {
+    type Item = ParamError;
+    type IntoIter = std::vec::IntoIter<ParamError>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.errors.into_iter()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+mod tests {
+    use super::*;
+    use crate::custom_call::{FlagValue, WrittenFlagValue};
+
+    fn codes(faults: &ParamFaults) -> Vec<Code> {
+        faults.all().iter().map(Fault::code).collect()
+    }
+
+    fn tensor_core(change: impl FnOnce(&mut CompilerParams)) -> Vec<Code> {
+        on(KernelFacts::new(CoreType::Tc), change)
+    }
+
+    fn on(kernel: KernelFacts<'_>, change: impl FnOnce(&mut CompilerParams)) -> Vec<Code> {
+        let mut params = CompilerParams::default();
+        change(&mut params);
+        params.validate(&kernel).map_or_else(|faults| codes(&faults), |_| Vec::new())
+    }
+
+    #[test]
+    fn defaults_suit_every_core_type() {
+        for &core_type in CoreType::ALL {
+            let resolved = CompilerParams::default().validate(&KernelFacts::new(core_type));
+            assert!(resolved.unwrap().needs_layout_passes);
+        }
+    }
+
+    #[test]
+    fn layout_passes_can_be_left_out_on_a_sparse_core_alone() {
+        let params = CompilerParams { needs_layout_passes: false, ..CompilerParams::default() };
+        for &core_type in CoreType::ALL {
+            let resolved = params.validate(&KernelFacts::new(core_type)).unwrap();
+            assert_eq!(resolved.needs_layout_passes, !core_type.is_sparse_core());
+        }
+    }
+
+    #[test]
+    fn what_is_for_sparse_cores_is_refused_elsewhere_alone() {
+        let opt_level = |params: &mut CompilerParams| params.opt_level = Some(OptLevel::O1);
+        let tiling = |params: &mut CompilerParams| params.use_tc_tiling_on_sc = Some(true);
+        assert_eq!(tensor_core(opt_level), [Code::OptLevelOnlyForSparseCore]);
+        assert_eq!(tensor_core(tiling), [Code::TcTilingFlagOnTensorCore]);
+        for core_type in [CoreType::ScScalarSubcore, CoreType::ScVectorSubcore] {
+            assert_eq!(on(KernelFacts::new(core_type), opt_level), []);
+            assert_eq!(on(KernelFacts::new(core_type), tiling), []);
+        }
+    }
+
+    #[test]
+    fn semantics_go_with_the_grid() {
+        use DimensionSemantics::{Arbitrary, CoreParallel, Parallel};
+        let with = |grid, semantics: &[DimensionSemantics]| {
+            let mut kernel = KernelFacts::new(CoreType::Tc);
+            kernel.grid = grid;
+            on(kernel, |params| params.dimension_semantics = Some(semantics.to_vec()))
+        };
+        let grid = [Bound::Static(4), Bound::Dynamic];
+        assert_eq!(with(Some(&grid), &[Parallel, Arbitrary]), []);
+        assert_eq!(with(Some(&grid), &[Parallel]), [Code::SemanticsLengthMismatch]);
+        assert_eq!(with(Some(&grid), &[Parallel, CoreParallel]), [Code::CoreParallelBoundDynamic]);
+        let twice = [Bound::Static(4); 2];
+        assert_eq!(with(Some(&twice), &[CoreParallel; 2]), [Code::MultipleCoreParallelDims]);
+        assert_eq!(with(None, &[]), [Code::SemanticsOnMesh]);
+
+        let mut kernel = KernelFacts::new(CoreType::ScScalarSubcore);
+        kernel.grid = Some(&twice);
+        let dimension_semantics = Some(vec![CoreParallel, Arbitrary]);
+        let params = CompilerParams { dimension_semantics, ..CompilerParams::default() };
+        assert_eq!(params.validate(&kernel).unwrap().active_core_count, Some(4));
+    }
+
+    #[test]
+    fn a_barrier_and_an_id_go_together() {
+        let mut kernel = KernelFacts::new(CoreType::Tc);
+        let own = |params: &mut CompilerParams| params.collective_id = Some(3.into());
+        let meant = |params: &mut CompilerParams| {
+            params.collective_id = Some(3.into());
+            params.allow_collective_id_without_custom_barrier = true;
+        };
+        assert_eq!(on(kernel, own), [Code::UnexpectedCollectiveId]);
+        assert_eq!(on(kernel, meant), []);
+        kernel.has_custom_barrier = true;
+        assert_eq!(on(kernel, |_| {}), [Code::MissingCollectiveId]);
+        assert_eq!(on(kernel, own), []);
+        kernel.collective_id_tag = Some("t");
+        assert_eq!(on(kernel, |_| {}), []);
+        assert_eq!(on(kernel, own), [Code::CollectiveIdAndTag]);
+    }
+
+    #[test]
+    fn all_faults_come_at_once_in_jaxs_order() {
+        let mut kernel = KernelFacts::new(CoreType::Tc);
+        kernel.grid = Some(&[Bound::Dynamic]);
+        let everything = |params: &mut CompilerParams| {
+            params.opt_level = Some(OptLevel::O3);
+            params.collective_id = Some(3.into());
+            params.use_tc_tiling_on_sc = Some(false);
+            params.dimension_semantics = Some(vec![DimensionSemantics::CoreParallel]);
+        };
+        let expected = [
+            Code::TcTilingFlagOnTensorCore,
+            Code::CoreParallelBoundDynamic,
+            Code::UnexpectedCollectiveId,
+            Code::OptLevelOnlyForSparseCore,
+        ];
+        assert_eq!(on(kernel, everything), expected);
+    }
+
+    #[test]
+    fn jaxs_first_is_found_among_faults_that_jax_does_not_see() {
+        let mut faults = ParamFaults::from(VmemLimit::new(-1).unwrap_err());
+        assert_eq!(faults.jax_first(), None);
+        let written: [(&str, WrittenFlagValue); 3] =
+            [("a", f64::NAN.into()), ("b", "no".into()), ("\"", 1.into())];
+        let flags = Flags::from_written(written).unwrap_err();
+        faults.extend(flags.into_iter().map(ParamError::from));
+        assert_eq!(faults.jax_first().map(Fault::code), Some(Code::InvalidFlagValue));
+        let checks = CallChecks { tiling: Some(Tiling::SparseCore), ..CallChecks::default() };
+        faults.extend(checks.check().unwrap_err());
+        assert_eq!(faults.jax_first().map(Fault::code), Some(Code::TilingOnlyForSparseCore));
+        faults.extend([CollectiveIdError::OutOfRange { number: -1 }.into()]);
+        assert_eq!(faults.all().len(), 6);
+        assert_eq!(faults.jax_first().map(Fault::code), Some(Code::TilingOnlyForSparseCore));
+        assert_eq!(faults.to_string().matches("; ").count(), 5 + 2, "two messages have one too");
+    }
+
+    #[test]
+    fn the_messages_that_people_search_for_stay_as_they_are() {
+        let checks = CallChecks {
+            opt_level: Some(OptLevel::O2),
+            tiling: Some(Tiling::Compact),
+            collective_id: Some(5.into()),
+            ..CallChecks::default()
+        };
+        let faults = checks.check().unwrap_err();
+        let messages: Vec<_> = faults.all().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            messages,
+            [
+                "collective_id has to be unspecified or None when not using a custom barrier",
+                "explicit tiling is only supported for SparseCore kernels.",
+                "explicit opt_level is only supported for SparseCore kernels.",
+            ]
+        );
+        let helps: Vec<_> = faults.all().iter().map(Fault::help).collect();
+        for (help, named) in helps.iter().zip(["collective_id=5", "TILING_COMPACT", "opt_level=O2"])
+        {
+            assert!(help.contains(named), "{help}");
+        }
+    }
+
+    #[test]
+    fn limits_are_positive_64_bit_numbers() {
+        for bytes in [i64::MIN, -1, 0] {
+            let error = VmemLimit::new(bytes).unwrap_err();
+            assert_eq!(error.code(), Code::VmemLimitNotPositive);
+            assert!(error.to_string().contains(&bytes.to_string()));
+        }
+        for bytes in [1, 1 << 24, i64::MAX] {
+            assert_eq!(VmemLimit::new(bytes).unwrap().to_i64(), bytes);
+        }
+    }
+
+    #[test]
+    fn each_fault_names_its_parameter() {
+        let flag = FlagValue::new("a", "no".into()).unwrap_err();
+        let names = [
+            (ParamError::from(flag), "flags"),
+            (CollectiveIdError::Missing.into(), "collective_id"),
+            (ParamError::SemanticsOnMesh { semantics: 1 }, "dimension_semantics"),
+            (Tiling::resolve(Some(true), CoreType::Tc).unwrap_err().into(), "use_tc_tiling_on_sc"),
+        ];
+        for (error, name) in names {
+            assert_eq!(error.parameter(), name);
+        }
     }
 }

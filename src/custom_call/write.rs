@@ -9,8 +9,8 @@ use super::key::{
     CallKey, CompEnvKey, CostKey, Extras, FlagKey, FlagValueKey, InputColorKey, Key, MegachipKey,
     OutputColorKey, ScopedKey, SparseCoreKey, TopKey,
 };
-use super::number::{FLOAT, INTEGER, integer, python_float};
-use super::params::DeviceType;
+use super::number::{FLOAT, INTEGER, integer, integer_len, python_float};
+use super::param_words::DeviceType;
 use std::borrow::Cow;
 
 impl BackendConfig<'_> {
@@ -59,6 +59,7 @@ impl BackendConfig<'_> {
 trait Sink {
     fn text(&mut self, text: &str);
     fn base64(&mut self, bytes: &[u8]);
+    fn decimal(&mut self, number: i64);
 }
 
 impl Sink for String {
@@ -68,6 +69,10 @@ impl Sink for String {
 
     fn base64(&mut self, bytes: &[u8]) {
         base64_simd::STANDARD.encode_append(bytes, self);
+    }
+
+    fn decimal(&mut self, number: i64) {
+        self.push_str(integer(number, &mut [0; INTEGER]));
     }
 }
 
@@ -82,21 +87,24 @@ impl Sink for Length {
     fn base64(&mut self, bytes: &[u8]) {
         self.0 = self.0.saturating_add(base64_simd::STANDARD.encoded_length(bytes.len()));
     }
+
+    fn decimal(&mut self, number: i64) {
+        self.0 = self.0.saturating_add(integer_len(number));
+    }
 }
 
 /// How an object or a list is laid out: JAX has one way for each of them.
 struct Layout {
     open: &'static str,
     separator: &'static str,
-    colon: &'static str,
     close: &'static str,
 }
 
-const SPACED: Layout = Layout { open: "{", separator: ", ", colon: ": ", close: "}" };
-const COMPACT: Layout = Layout { open: "{", separator: ",", colon: ":", close: "}" };
-const LINES: Layout = Layout { open: "{\n", separator: ",\n", colon: ":", close: "\n}" };
-const LIST: Layout = Layout { open: "[", separator: ",", colon: "", close: "]" };
-const LINES_LIST: Layout = Layout { open: "[\n", separator: ",\n", colon: "", close: "\n]" };
+const SPACED: Layout = Layout { open: "{", separator: ", ", close: "}" };
+const COMPACT: Layout = Layout { open: "{", separator: ",", close: "}" };
+const LINES: Layout = Layout { open: "{\n", separator: ",\n", close: "\n}" };
+const LIST: Layout = Layout { open: "[", separator: ",", close: "]" };
+const LINES_LIST: Layout = Layout { open: "[\n", separator: ",\n", close: "\n]" };
 
 /// An object or a list that is being written.
 struct Members<'s, S> {
@@ -126,14 +134,8 @@ impl<'s, S: Sink> Members<'s, S> {
 
     /// Where the value of the next key goes.
     fn value_of(&mut self, key: impl Key) -> &mut S {
-        let colon = self.layout.colon;
-        self.value_after(key, colon)
-    }
-
-    fn value_after(&mut self, key: impl Key, colon: &str) -> &mut S {
         let sink = self.element();
-        quoted(key.word(), sink);
-        sink.text(colon);
+        sink.text(key.text());
         sink
     }
 
@@ -145,16 +147,15 @@ impl<'s, S: Sink> Members<'s, S> {
 
     fn if_some(&mut self, key: impl Key, number: Option<i64>) {
         if let Some(number) = number {
-            decimal(number, self.value_of(key));
+            self.value_of(key).decimal(number);
         }
     }
 
     fn extras<K: Key>(&mut self, extras: &Extras<'_, K>, after: Option<K>) {
         for extra in extras.after(after) {
-            let colon = self.layout.colon;
             let sink = self.element();
             string(&extra.key, sink);
-            sink.text(colon);
+            sink.text(K::COLON);
             sink.text(extra.value.as_str());
         }
     }
@@ -225,7 +226,9 @@ fn custom_call_config<S: Sink>(config: &BackendConfig<'_>, sink: &mut S) {
     object(sink, &SPACED, &config.call_extras, |key, members| match key {
         CallKey::Body => body(&config.body, members.value_of(key)),
         CallKey::HasCommunication => members.if_true(key, config.has_communication),
-        CallKey::CollectiveId => members.if_some(key, config.collective_id.map(Into::into)),
+        CallKey::CollectiveId => {
+            members.if_some(key, config.collective_id.map(|id| id.get().into()));
+        }
         CallKey::CostEstimate => {
             if let Some(cost) = &config.cost_estimate {
                 cost_estimate(cost, members.value_of(key));
@@ -242,7 +245,7 @@ fn custom_call_config<S: Sink>(config: &BackendConfig<'_>, sink: &mut S) {
         CallKey::AllowInputFusion => {
             if let Some(allowed) = &config.allow_input_fusion {
                 list(members.value_of(key), &LIST, allowed, |allowed, sink| {
-                    boolean(*allowed, sink)
+                    boolean(*allowed, sink);
                 });
             }
         }
@@ -279,17 +282,17 @@ fn cost_estimate<S: Sink>(cost: &CostEstimate<'_>, sink: &mut S) {
             CostKey::RemoteBytesTransferred => cost.remote_bytes_transferred,
             CostKey::Transcendentals => cost.transcendentals,
         };
-        decimal(number, members.value_of(key));
+        members.value_of(key).decimal(number);
     });
 }
 
 fn colored_output<S: Sink>(output: &ColoredOutput<'_>, sink: &mut S) {
     object(sink, &COMPACT, &output.extras, |key, members| match key {
-        OutputColorKey::Color => decimal(output.color.number(), members.value_of(key)),
+        OutputColorKey::Color => members.value_of(key).decimal(output.color.number()),
         OutputColorKey::ShapeIndex => {
             if !output.shape_index.is_empty() {
                 list(members.value_of(key), &LIST, &output.shape_index, |index, sink| {
-                    decimal(*index, sink);
+                    sink.decimal(*index);
                 });
             }
         }
@@ -298,8 +301,8 @@ fn colored_output<S: Sink>(output: &ColoredOutput<'_>, sink: &mut S) {
 
 fn colored_input<S: Sink>(input: &ColoredInput<'_>, sink: &mut S) {
     object(sink, &COMPACT, &input.extras, |key, members| match key {
-        InputColorKey::OperandIndex => decimal(input.operand_index.into(), members.value_of(key)),
-        InputColorKey::Color => decimal(input.color.number(), members.value_of(key)),
+        InputColorKey::OperandIndex => members.value_of(key).decimal(input.operand_index.into()),
+        InputColorKey::Color => members.value_of(key).decimal(input.color.number()),
     });
 }
 
@@ -312,7 +315,7 @@ fn sparse_core_config<S: Sink>(config: &SparseCoreConfig<'_>, sink: &mut S) {
         }
         SparseCoreKey::CoreIds => {
             if !config.core_ids.is_empty() {
-                list(members.value_of(key), &LINES_LIST, &config.core_ids, core_id);
+                list(members.value_of(key), &LINES_LIST, config.core_ids.iter().copied(), core_id);
             }
         }
         SparseCoreKey::Tiling => {
@@ -335,48 +338,44 @@ fn comp_env<S: Sink>(settings: &CompEnv<'_>, sink: &mut S) {
 
 fn scoped_memory<S: Sink>(limit: &ScopedMemory<'_>, sink: &mut S) {
     object(sink, &SPACED, &limit.extras, |key, members| match key {
-        // JAX leaves out this one blank.
-        ScopedKey::MemorySpace => {
-            decimal(limit.memory_space.number(), members.value_after(key, COMPACT.colon));
-        }
-        ScopedKey::Offset => decimal(limit.offset, members.value_of(key)),
-        ScopedKey::Size => decimal(limit.size, members.value_of(key)),
+        ScopedKey::MemorySpace => members.value_of(key).decimal(limit.memory_space.number()),
+        ScopedKey::Offset => members.value_of(key).decimal(limit.offset),
+        ScopedKey::Size => members.value_of(key).decimal(limit.size),
     });
 }
 
 fn flag_config<S: Sink>(flag: &FlagConfig<'_>, sink: &mut S) {
     object(sink, &SPACED, &flag.extras, |key, members| match key {
         FlagKey::FlagType => quoted(flag.flag_type.as_str(), members.value_of(key)),
-        FlagKey::Value => match &flag.value {
-            Open::Known(value) => flag_value(*value, members.value_of(key)),
-            Open::Other(value) => raw(*value, members.value_of(key)),
-        },
+        FlagKey::Value => flag_value(flag, members.value_of(key)),
     });
 }
 
-fn flag_value<S: Sink>(value: FlagValue, sink: &mut S) {
-    let mut members = Members::begin(sink, &SPACED);
-    match value {
-        FlagValue::Bool(value) => boolean(value, members.value_of(FlagValueKey::BooleanValue)),
-        FlagValue::Int(value) => decimal(value, members.value_of(FlagValueKey::IntegerValue)),
-        FlagValue::Float(value) => {
-            let sink = members.value_of(FlagValueKey::DoubleValue);
-            sink.text(python_float(value.get(), &mut [0; FLOAT]));
+fn flag_value<S: Sink>(flag: &FlagConfig<'_>, sink: &mut S) {
+    object(sink, &SPACED, &flag.value_extras, |key, members| {
+        if let Some(value) = flag.value.filter(|value| FlagValueKey::of(*value) == key) {
+            let sink = members.value_of(key);
+            match value {
+                FlagValue::Bool(value) => boolean(value, sink),
+                FlagValue::Int(value) => sink.decimal(value),
+                FlagValue::Float(value) => sink.text(python_float(value.get(), &mut [0; FLOAT])),
+            }
         }
-    }
-    members.end();
+    });
 }
 
 fn megachip_config<S: Sink>(config: &MegachipConfig<'_>, sink: &mut S) {
     object(sink, &SPACED, &config.extras, |key, members| match key {
-        MegachipKey::Cores => list(members.value_of(key), &LIST, &config.cores, core_id),
+        MegachipKey::Cores => {
+            list(members.value_of(key), &LIST, config.cores.iter().copied(), core_id);
+        }
     });
 }
 
 /// A core's number, which JAX writes as a string.
-fn core_id<S: Sink>(id: &u32, sink: &mut S) {
+fn core_id<S: Sink>(id: u32, sink: &mut S) {
     sink.text("\"");
-    decimal((*id).into(), sink);
+    sink.decimal(id.into());
     sink.text("\"");
 }
 
@@ -435,8 +434,4 @@ fn needs_escape(character: char) -> bool {
 
 fn boolean<S: Sink>(value: bool, sink: &mut S) {
     sink.text(if value { "true" } else { "false" });
-}
-
-fn decimal<S: Sink>(number: i64, sink: &mut S) {
-    sink.text(integer(number, &mut [0; INTEGER]));
 }

@@ -347,3 +347,226 @@ fn halve(extents: &mut [u64], dimension: usize) -> u64 {
         None => 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernel::Scratch;
+    use super::super::{FitFault, TcKernel};
+    use super::*;
+    use crate::check::{GridAxis, IndexEntry, Operand, Role};
+    use crate::chip::Chip;
+    use crate::dtype::Dtype;
+    use crate::memory_space::Resolved;
+    use proptest::prelude::*;
+
+    /// A kernel that owns its shapes, so that it can be changed.
+    #[derive(Clone, Debug)]
+    struct Owned {
+        chip: Chip,
+        grid: Vec<GridAxis>,
+        operands: Vec<OwnedOperand>,
+        scratch: Vec<(Vec<u64>, Dtype)>,
+        limit: Option<i64>,
+    }
+
+    #[derive(Clone, Debug)]
+    struct OwnedOperand {
+        array: Vec<u64>,
+        block: Vec<BlockDim>,
+        index_map: Vec<IndexEntry>,
+        dtype: Dtype,
+        buffers: Option<u32>,
+    }
+
+    impl Owned {
+        fn with<T>(&self, answer: impl FnOnce(&TcKernel<'_>) -> T) -> T {
+            let operand = |operand: &OwnedOperand| -> (Vec<u64>, Vec<BlockDim>, Vec<IndexEntry>) {
+                (operand.array.clone(), operand.block.clone(), operand.index_map.clone())
+            };
+            let shapes: Vec<_> = self.operands.iter().map(operand).collect();
+            let operands: Vec<FitOperand<'_>> = self
+                .operands
+                .iter()
+                .zip(&shapes)
+                .map(|(owned, (array, block, index_map))| {
+                    let operand = Operand {
+                        role: Role::Output,
+                        array_shape: array,
+                        block_shape: Some(block),
+                        element_shape: &[],
+                        dtype: owned.dtype,
+                        index_map: Some(index_map),
+                        space: Resolved::VMEM,
+                        buffers: owned.buffers,
+                    };
+                    operand.into()
+                })
+                .collect();
+            let scratch: Vec<_> = self
+                .scratch
+                .iter()
+                .map(|(shape, dtype)| Scratch { shape, dtype: *dtype, space: Resolved::VMEM })
+                .collect();
+            answer(&TcKernel {
+                grid: &self.grid,
+                operands: &operands,
+                scratch: &scratch,
+                vmem_limit_bytes: self.limit,
+                ..TcKernel::new(self.chip.facts())
+            })
+        }
+
+        fn overflow(&self) -> Option<super::super::Overflow> {
+            let faults = self.with(|kernel| kernel.faults().unwrap_or_default());
+            faults.into_iter().find_map(|fault| match fault {
+                FitFault::VmemOverflow(over) => Some(over),
+                _ => None,
+            })
+        }
+
+        fn change(&mut self, change: Change) {
+            match change {
+                Change::RaiseLimit { to } => self.limit = i64::try_from(to).ok(),
+                Change::SingleBuffer { of: RefId::Operand(number) } => {
+                    self.operands[number].buffers = Some(1);
+                }
+                Change::Halve { of: RefId::Operand(number), dimension, extent, .. } => {
+                    let operand = &mut self.operands[number];
+                    operand.block[dimension] = operand.block[dimension].with(extent);
+                    operand.index_map[dimension] = IndexEntry::Axis(self.grid.len());
+                    self.grid.push(GridAxis::new(2));
+                }
+                Change::Halve { of: RefId::Scratch(number), dimension, extent, .. } => {
+                    self.scratch[number].0[dimension] = extent;
+                }
+                Change::SingleBuffer { of } | Change::Halve { of, .. } => {
+                    panic!("{of} has nothing to change")
+                }
+            }
+        }
+    }
+
+    fn operand() -> impl Strategy<Value = OwnedOperand> {
+        let block = (1..4_u64, 1..40_u64, 1..12_u64);
+        let dtype =
+            prop::sample::select(&[Dtype::Float32, Dtype::Bfloat16, Dtype::Int8, Dtype::Int4]);
+        let buffers = prop::sample::select(&[None, Some(1), Some(2)]);
+        (block, dtype, buffers, any::<bool>(), any::<bool>()).prop_map(
+            |((major, rows, lanes), dtype, buffers, moves, line)| {
+                let dims =
+                    if line { vec![lanes * 8192] } else { vec![major, rows * 8, lanes * 128] };
+                let mut index_map = vec![IndexEntry::Zero; dims.len()];
+                index_map[0] = if moves { IndexEntry::Axis(0) } else { IndexEntry::Zero };
+                OwnedOperand {
+                    array: dims.iter().map(|extent| extent * 2).collect(),
+                    block: dims.into_iter().map(BlockDim::Blocked).collect(),
+                    index_map,
+                    dtype,
+                    buffers,
+                }
+            },
+        )
+    }
+
+    fn kernel() -> impl Strategy<Value = Owned> {
+        let chip = prop::sample::select(&[Chip::V3, Chip::V4, Chip::V5e, Chip::V5p, Chip::V6e]);
+        let scratch = prop::collection::vec(
+            (prop::collection::vec(1..200_u64, 0..4), prop::sample::select(Dtype::ALL)),
+            0..3,
+        );
+        let limit = prop::option::of(20_000..4_000_000_i64);
+        (chip, prop::collection::vec(operand(), 0..5), scratch, limit, 1..4_u64).prop_map(
+            |(chip, operands, scratch, limit, steps)| {
+                let grid = vec![GridAxis::new(steps)];
+                let scratch = scratch
+                    .into_iter()
+                    .filter(|(_, dtype)| dtype.memref_packing().is_some())
+                    .collect();
+                Owned { chip, grid, operands, scratch, limit }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_kernel_with_the_changes_of_a_remedy_fits(kernel in kernel()) {
+            let Some(over) = kernel.overflow() else { return Ok(()) };
+            for remedy in &over.remedies {
+                let mut changed = kernel.clone();
+                for change in &remedy.changes {
+                    changed.change(*change);
+                }
+                let left = changed.overflow();
+                prop_assert!(left.is_none(), "{remedy} leaves {left:?}");
+            }
+        }
+    }
+
+    fn window(rows: u64, buffers: Option<u32>) -> OwnedOperand {
+        OwnedOperand {
+            array: vec![rows * 4, 1024],
+            block: vec![BlockDim::Blocked(rows), BlockDim::Blocked(1024)],
+            index_map: vec![IndexEntry::Axis(0), IndexEntry::Zero],
+            dtype: Dtype::Float32,
+            buffers,
+        }
+    }
+
+    fn remedies(kernel: &Owned) -> Vec<String> {
+        let over = kernel.overflow();
+        over.iter().flat_map(|over| &over.remedies).map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_fewest_changes_come_first() {
+        let kernel = Owned {
+            chip: Chip::V5e,
+            grid: vec![GridAxis::new(4)],
+            operands: vec![window(1024, None), window(1600, None)],
+            scratch: vec![],
+            limit: None,
+        };
+        // 8 MiB and 12.5 MiB of 16.
+        assert_eq!(
+            remedies(&kernel),
+            [
+                "raise vmem_limit_bytes to 21495808 or more",
+                "use one buffer for operand 1",
+                "halve dimension 0 of operand 0 twice, to 256"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_block_that_never_moved_is_not_helped_by_one_halving() {
+        // 20 MiB, once; halved it moves, and is there twice.
+        let mut still = window(5120, None);
+        still.index_map = vec![IndexEntry::Zero; 2];
+        let kernel = Owned {
+            chip: Chip::V4,
+            grid: vec![GridAxis::new(4)],
+            operands: vec![still],
+            scratch: vec![],
+            limit: None,
+        };
+        assert_eq!(remedies(&kernel), ["halve dimension 0 of operand 0 twice, to 1280"]);
+    }
+
+    #[test]
+    fn where_no_change_will_do_alone_several_are_named() {
+        let kernel = Owned {
+            chip: Chip::V4,
+            grid: vec![GridAxis::new(4)],
+            operands: vec![window(4096, None), window(4096, Some(1))],
+            scratch: vec![(vec![4096, 1024], Dtype::Float32)],
+            limit: None,
+        };
+        // 32, 16 and 16 MiB of 16.
+        assert_eq!(
+            remedies(&kernel),
+            ["use one buffer for operand 0 and halve dimension 0 of operand 0, to 2048 and \
+              halve dimension 0 of scratch 0 twice, to 1024 and \
+              halve dimension 0 of operand 1 twice, to 1024"]
+        );
+    }
+}

@@ -2,8 +2,8 @@
 
 use crate::line::Word;
 use mosaic_memspace::custom_call::{
-    BackendConfig, Body, Color, CostEstimate, DeviceType, Flags, InputColor, OneCoreMark, OptLevel,
-    Tiling, WrittenFlagValue,
+    BackendConfig, Body, CallChecks, CollectiveId, Color, CostEstimate, DeviceType, Flags,
+    InputColor, OneCoreMark, OptLevel, Tiling, WrittenFlagValue,
 };
 use mosaic_memspace::error::{Code, Fault};
 use serde::de::{MapAccess, Visitor};
@@ -52,12 +52,12 @@ struct Cost {
 
 pub(crate) fn backend_config(call: Call) -> Result<String, Code> {
     check(&call)?;
-    let body = decode(&call.body_base64);
-    let locations = call.debug_locations_base64.as_deref().map(decode);
+    let body = decode(&call.body_base64)?;
+    let locations = call.debug_locations_base64.as_deref().map(decode).transpose()?;
 
     let mut config = BackendConfig::new(&body);
     config.has_communication = call.has_communication;
-    config.collective_id = call.collective_id;
+    config.collective_id = call.collective_id.map(CollectiveId::from);
     config.cost_estimate = call.cost_estimate.map(|cost| {
         let mut estimate = CostEstimate::default();
         estimate.flops = cost.flops;
@@ -96,14 +96,15 @@ pub(crate) fn backend_config(call: Call) -> Result<String, Code> {
     config.set_vmem_limit_bytes(call.vmem_limit_bytes);
     if let Some(written) = call.flags {
         let flags = written.0.iter().map(|(name, value)| (name.as_str(), value.clone()));
-        let flags = Flags::from_written(flags).map_err(|faults| faults[0].code())?;
+        let flags = Flags::from_written(flags)
+            .map_err(|faults| faults.first().map_or(Code::InvalidFlagValue, Fault::code))?;
         config.set_flags(Some(&flags));
     }
     Ok(config.to_json())
 }
 
-fn decode(base64: &str) -> Vec<u8> {
-    base64_simd::STANDARD.decode_to_vec(base64).expect("vectors hold standard base64")
+fn decode(base64: &str) -> Result<Vec<u8>, Code> {
+    base64_simd::STANDARD.decode_to_vec(base64).map_err(|_| Code::InvalidConfig)
 }
 
 /// Flags in the order of the line.
@@ -132,33 +133,25 @@ impl<'de> Deserialize<'de> for WrittenFlags {
 }
 
 fn written(value: &serde_json::Value) -> WrittenFlagValue {
-    match value {
-        serde_json::Value::Bool(value) => (*value).into(),
-        serde_json::Value::String(text) => text.as_str().into(),
-        number_or_other => match (number_or_other.as_i64(), number_or_other.as_f64()) {
-            (Some(integer), _) => integer.into(),
-            (None, Some(float)) => float.into(),
-            (None, None) => WrittenFlagValue::Other(number_or_other.to_string()),
-        },
+    match (value.as_bool(), value.as_i64(), value.as_f64(), value.as_str()) {
+        (Some(value), _, _, _) => value.into(),
+        (_, Some(value), _, _) => value.into(),
+        (_, _, Some(value), _) => value.into(),
+        (_, _, _, Some(value)) => value.into(),
+        (None, None, None, None) => WrittenFlagValue::Other(value.to_string()),
     }
 }
 
 /// What JAX checks before it writes anything.
 fn check(call: &Call) -> Result<(), Code> {
-    if call.has_custom_barrier {
-        if call.collective_id.is_none() {
-            return Err(Code::MissingCollectiveId);
-        }
-    } else if call.collective_id.is_some() && !call.allow_collective_id_without_custom_barrier {
-        return Err(Code::UnexpectedCollectiveId);
-    }
-    if call.device_type.is_none() {
-        if call.tiling.is_some() {
-            return Err(Code::TilingOnlyForSparseCore);
-        }
-        if call.opt_level.is_some() {
-            return Err(Code::OptLevelOnlyForSparseCore);
-        }
-    }
-    Ok(())
+    let checks = CallChecks {
+        device_type: call.device_type.map(|word| word.0),
+        collective_id: call.collective_id.map(CollectiveId::from),
+        has_custom_barrier: call.has_custom_barrier,
+        allow_collective_id_without_custom_barrier: call.allow_collective_id_without_custom_barrier,
+        tiling: call.tiling.map(|word| word.0),
+        opt_level: call.opt_level.map(|word| word.0),
+    };
+    let first = checks.check().err().and_then(|faults| faults.into_iter().next());
+    first.map_or(Ok(()), |fault| Err(fault.code()))
 }

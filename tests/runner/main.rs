@@ -12,10 +12,14 @@
 )]
 
 mod accesses;
+mod accumulators;
 mod blocks;
 mod custom_call;
 mod fit;
+mod handed_over;
+mod hardware;
 mod line;
+mod meshes;
 mod spaces;
 
 use line::{Function, Line, function};
@@ -26,15 +30,34 @@ use std::{env, fs, io};
 
 fn functions() -> Vec<Function> {
     vec![
+        function("accumulator", accumulators::accumulator),
+        function("accumulator_alloc", accumulators::accumulator_alloc),
         function("backend_config", custom_call::backend_config),
+        function("device_kind", hardware::device_kind),
+        function("dtype", hardware::dtype),
+        function("infer_tiling", hardware::infer_tiling),
         function("resolve", spaces::resolve),
+        function("matmul_pairs", hardware::matmul_pairs),
+        function("mesh_compatible", meshes::mesh_compatible),
+        function("mesh_memory_space", meshes::mesh_memory_space),
+        function("mesh_new", meshes::mesh_new),
         function("mosaic_attribute", spaces::mosaic_attribute),
+        function("color", handed_over::color),
+        function("alias_memory_spaces", handed_over::alias_memory_spaces),
+        function("tiling", handed_over::tiling),
+        function("collective_ids", handed_over::collective_ids),
+        function("collective_ids_from_base", handed_over::collective_ids_from_base),
+        function("device_type", handed_over::device_type),
+        function("active_core_count", handed_over::active_core_count),
         function("block_mapping", blocks::block_mapping),
         function("access", accesses::access),
         function("dma", accesses::dma),
         function("vmem_fit", fit::vmem_fit),
         function("smem_operand_bytes", fit::smem_bytes),
         function("sparse_core_pool", fit::sparse_core_pool),
+        function("sc_supported_shapes", hardware::sc_supported_shapes),
+        function("sublane_tiling", hardware::sublane_tiling),
+        function("tpu_info", hardware::tpu_info),
     ]
 }
 

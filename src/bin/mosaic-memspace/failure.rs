@@ -19,6 +19,11 @@ impl Failure {
         Self::Unusable(format!("[{}]: {fault}\n  = help: {}", fault.code(), fault.help()))
     }
 
+    /// A fault at a place of a file.
+    pub(crate) fn fault_at(place: &str, fault: &dyn Fault) -> Self {
+        Self::Unusable(format!("[{}]: {place}: {fault}\n  = help: {}", fault.code(), fault.help()))
+    }
+
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Unusable(message) => {

@@ -1,8 +1,14 @@
 //! The command line of `mosaic-memspace`: a file a subcommand.
 
+mod check;
+mod chips;
+mod explain;
 mod failure;
 mod grid;
+mod input;
+mod inspect;
 mod resolve;
+mod snippet;
 mod table;
 
 use anstream::ColorChoice;
@@ -24,6 +30,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Check(check::Arguments),
+    Chips(chips::Arguments),
+    Explain(explain::Arguments),
+    Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
     Table(table::Arguments),
 }
@@ -37,6 +47,10 @@ fn main() -> ExitCode {
     }
     .write_global();
     let status = match cli.command {
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Chips(arguments) => chips::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Resolve(arguments) => resolve::run(&arguments),
         Command::Table(arguments) => table::run(&arguments),
     };

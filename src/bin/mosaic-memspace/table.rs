@@ -1,10 +1,11 @@
 //! `table`: what the library knows, as tables.
 
 use crate::Status;
+use crate::chips;
 use crate::grid::{Format, Grid};
 use crate::resolve::unwritten;
 use clap::ValueEnum;
-use mosaic_memspace::{CallSite, CoreType, MemorySpace};
+use mosaic_memspace::{CallSite, Chip, CoreType, MemorySpace};
 use std::process::ExitCode;
 
 /// What the library knows, as a table
@@ -22,11 +23,14 @@ pub(crate) struct Arguments {
 enum Of {
     /// What each written space means on each core
     Resolution,
+    /// How much of each space each core has, on each chip
+    Capacities,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Status {
     let grid = match arguments.of {
         Of::Resolution => resolution(),
+        Of::Capacities => chips::capacities(Chip::ALL),
     };
     grid.print(arguments.format)?;
     Ok(ExitCode::SUCCESS)

@@ -1,14 +1,35 @@
-"""What JAX knows of the chips, and how it tiles on them."""
+"""What JAX knows of element types and chips, and how it tiles on them."""
 
 import dataclasses
 
+import jax
 import jax.numpy as jnp
 from jax._src import core as jax_core
+from jax._src import dtypes
 from jax._src import tpu_info as info
-from jax._src.pallas.mosaic import sc_core
+from jax._src.interpreters import mlir
+from jax._src.lib.mlir import ir
+from jax._src.pallas.mosaic import lowering, sc_core
 
 import words
 from outcome import each
+
+
+def dtype(value: dict) -> dict:
+    named = jnp.dtype(value["dtype"])
+    with mlir.make_ir_context(), ir.Location.unknown():
+        mosaic = str(lowering._dtype_to_ir_type(named, is_kernel_boundary=True))
+    bits = dtypes.itemsize_bits(named)
+    return {"bits": bits, "itemsize_bytes": named.itemsize, "mosaic": mosaic}
+
+
+def matmul_pairs(value: dict) -> list[list[str]]:
+    """Of left and right operands, in the order of their words."""
+    named = sorted(str(jnp.dtype(kind)) for kind in dtypes._jax_types)
+    # Else JAX takes a 64-bit type to be the 32-bit one.
+    with jax.enable_x64(True), words.on_chip(value["chip"]):
+        supported = info.get_tpu_info().is_matmul_supported
+        return [[lhs, rhs] for lhs in named for rhs in named if supported(lhs, rhs)]
 
 
 def device_kind(value: dict) -> str | None:
@@ -46,6 +67,8 @@ def sc_supported_shapes(value: dict) -> list[list[int]]:
 
 
 FUNCTIONS = {
+    "dtype": each(dtype, {}),
+    "matmul_pairs": each(matmul_pairs, {}),
     "device_kind": each(device_kind, {}),
     "tpu_info": each(
         tpu_info,

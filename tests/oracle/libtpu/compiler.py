@@ -14,6 +14,9 @@ USED = re.compile(
 )
 VMEM_SIZE = re.compile(r'"memory_space":"1","offset":"\d+","size":"(\d+)"')
 
+# Nothing is moved into VMEM, where a window on it would cost nothing.
+OPTIONS = {"xla_msa_enable": False}
+
 
 class Compiler:
     def __init__(self, chip: str):
@@ -34,7 +37,7 @@ class Compiler:
 
     def compile(self, lowered):
         with jax.sharding.use_abstract_mesh(self.mesh.abstract_mesh):
-            return lowered.compile()
+            return lowered.compile(compiler_options=OPTIONS)
 
 
 def vmem_used(compiled) -> int:

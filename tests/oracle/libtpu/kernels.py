@@ -23,22 +23,27 @@ SPACES = {
 }
 
 
-def windows_and_scratch(value: dict, chip: str):
+WITHOUT_WINDOW = ("any", "hbm")
+
+
+def windows_and_scratch(value: dict):
     """The kernel of a `vmem_fit` vector."""
     inputs = [operand for operand in value["operands"] if operand["role"] == "in"]
     outputs = [operand for operand in value["operands"] if operand["role"] == "out"]
-    partners = [partner(scratch) for scratch in value["scratch"]]
+    scratches = value["scratch"]
 
     def body(*refs):
         *refs, semaphore = refs
-        windows, partner_refs, more_windows, scratch = split(
-            refs, len(inputs), len(partners), len(outputs), len(partners)
+        windows, partners, scratch = split(
+            refs, len(inputs) + len(outputs), len(scratches), len(scratches)
         )
-        copies = [(window, window) for window in windows + more_windows]
-        for partner_ref, ref in zip(partner_refs, scratch):
-            if len(partner_ref.shape) > len(ref.shape):
-                partner_ref = partner_ref.at[(0,) * (len(partner_ref.shape) - len(ref.shape))]
-            copies += [(partner_ref, ref), (ref, partner_ref)]
+        copies = [
+            (ref, ref)
+            for operand, ref in zip(inputs + outputs, windows)
+            if operand["space"] not in WITHOUT_WINDOW
+        ]
+        for partner, ref in zip(partners, scratch):
+            copies += [(partner, ref), (ref, partner)]
         for source, target in copies:
             pltpu.make_async_copy(source, target, semaphore).start()
             pltpu.make_async_copy(source, target, semaphore).wait()
@@ -47,32 +52,25 @@ def windows_and_scratch(value: dict, chip: str):
     kernel = pl.pallas_call(
         body,
         grid=tuple(value["grid"]),
-        in_specs=[block_spec(operand, axes) for operand in inputs]
-        + [pl.BlockSpec(memory_space=pltpu.HBM) for _ in partners],
-        out_specs=[block_spec(operand, axes) for operand in outputs],
+        in_specs=[block_spec(operand, axes) for operand in inputs],
+        out_specs=[block_spec(operand, axes) for operand in outputs]
+        + [pl.BlockSpec(memory_space=pltpu.HBM) for _ in scratches],
         out_shape=[
-            pltpu.HBM(tuple(operand["array_shape"]), jnp.dtype(operand["dtype"]))
-            for operand in outputs
-        ],
+            array(operand["array_shape"], operand["dtype"]) for operand in outputs
+        ]
+        + [array(scratch["shape"], scratch["dtype"]) for scratch in scratches],
         scratch_shapes=[
             SPACES[scratch["space"]](tuple(scratch["shape"]), jnp.dtype(scratch["dtype"]))
-            for scratch in value["scratch"]
+            for scratch in scratches
         ]
         + [pltpu.SemaphoreType.DMA],
         compiler_params=pltpu.CompilerParams(has_side_effects=True),
     )
-    arguments = [array(operand["array_shape"], operand["dtype"]) for operand in inputs] + partners
-    return lambda *values: kernel(*(in_hbm(value, chip) for value in values)), arguments
+    arguments = [array(operand["array_shape"], operand["dtype"]) for operand in inputs]
+    return kernel, arguments
 
 
-def partner(scratch: dict):
-    shape = tuple(scratch["shape"])
-    if all(extent == 1 for extent in shape):
-        shape = (2,) * max(1, 3 - len(shape)) + shape  # an array of one element costs VMEM
-    return array(shape, scratch["dtype"])
-
-
-def array(shape, dtype: str):
+def array(shape: list[int], dtype: str):
     return jax.ShapeDtypeStruct(tuple(shape), jnp.dtype(dtype))
 
 
@@ -83,7 +81,7 @@ def split(items: list, *lengths: int) -> list[list]:
 
 def block_spec(operand: dict, axes: int) -> pl.BlockSpec:
     space = SPACES[operand["space"]]
-    if operand["space"] in ("any", "hbm"):
+    if operand["space"] in WITHOUT_WINDOW:
         return pl.BlockSpec(memory_space=space)
     index_map = operand["index_map"]
     return pl.BlockSpec(
@@ -92,10 +90,3 @@ def block_spec(operand: dict, axes: int) -> pl.BlockSpec:
         memory_space=space,
         pipeline_mode=operand["buffers"] and pl.Buffered(operand["buffers"]),
     )
-
-
-def in_hbm(array, chip: str):
-    """Keeps XLA from moving an operand into VMEM, where a window costs nothing."""
-    if chip == "7x" and array.size == 1:
-        return array  # 7x cannot compile the annotation there
-    return pltpu.with_memory_space_constraint(array, pltpu.HBM)

@@ -5,7 +5,7 @@ from compiler import Compiler, vmem_used
 
 
 def vmem_fit(compiler: Compiler, value: dict) -> int:
-    lowered = compiler.lower(lambda: kernels.windows_and_scratch(value, compiler.chip))
+    lowered = compiler.lower(lambda: kernels.windows_and_scratch(value))
     return vmem_used(compiler.compile(lowered))
 
 

@@ -1,0 +1,151 @@
+//! `check`: everything that is wrong with kernels, and the bytes they take.
+
+use crate::Status;
+use crate::failure::Failure;
+use crate::grid::{self, Grid};
+use crate::input::Input;
+use crate::snippet;
+use clap::ValueEnum;
+use mosaic_memspace::Chip;
+use mosaic_memspace::error::Severity;
+use mosaic_memspace::kernel::{Described, Kernels, Report};
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+/// Everything that is wrong with kernels, and the memory that they take
+///
+/// Exit status: 0 when no kernel has an error, 1 when one has, 2 when the input
+/// could not be used.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// JSON files: a kernel, one kernel after the other, or a list; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+
+    /// How to print: for people, or one JSON object a kernel
+    #[arg(long, default_value = "text")]
+    format: Format,
+
+    /// Check the kernels for this chip, whatever they say
+    #[arg(long, value_name = "CHIP")]
+    chip: Option<String>,
+
+    /// Treat warnings as errors
+    #[arg(long, value_name = "WHAT")]
+    deny: Option<Deny>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Deny {
+    Warnings,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Status {
+    let chip: Option<Chip> = match &arguments.chip {
+        Some(word) => Some(word.parse().map_err(|fault| Failure::fault(&fault))?),
+        None => None,
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut refused = false;
+    for file in &arguments.files {
+        let input = Input::read(file)?;
+        let mut kernels = Kernels::new(&input.text).peekable();
+        if kernels.peek().is_none() {
+            return Err(Failure::Unusable(format!(": {}: no kernel in it", input.name)));
+        }
+        for described in kernels {
+            let described = match described {
+                Ok(described) => described,
+                Err(error) => {
+                    out.flush()?;
+                    return Err(Failure::Unusable(format!(": {}:{error}", input.name)));
+                }
+            };
+            let report = match chip {
+                Some(chip) => described.kernel.clone().on(chip).check(),
+                None => described.kernel.check(),
+            };
+            refused |= report.diagnostics.iter().any(|diagnostic| match diagnostic.severity {
+                Severity::Error => true,
+                Severity::Warning => arguments.deny == Some(Deny::Warnings),
+            });
+            match arguments.format {
+                Format::Json => {
+                    serde_json::to_writer(&mut out, &report).map_err(io::Error::from)?;
+                    writeln!(out)?;
+                }
+                Format::Text => text(&mut out, &described, &report, &input)?,
+            }
+        }
+    }
+    out.flush()?;
+    Ok(ExitCode::from(u8::from(refused)))
+}
+
+/// A kernel's refs, what fills the memories, and what is wrong.
+fn text(
+    out: &mut impl Write,
+    described: &Described<'_>,
+    report: &Report,
+    input: &Input,
+) -> Result<(), Failure> {
+    let name = report.name.as_deref().unwrap_or("a kernel without a name");
+    let core_type = report.core_type.map(|core_type| format!(", {core_type}")).unwrap_or_default();
+    writeln!(out, "{name}{core_type}")?;
+    writeln!(out, "{}", refs(report).text())?;
+    let mut locator = described.locator();
+    for diagnostic in &report.diagnostics {
+        let range = locator.range(&diagnostic.at);
+        let shown = snippet::render(diagnostic, &input.name, &input.text, range, grid::colours());
+        writeln!(out, "{shown}\n")?;
+    }
+    Ok(())
+}
+
+fn refs(report: &Report) -> Grid {
+    let mut grid = Grid::new([
+        "ref",
+        "written",
+        "resolved",
+        "attribute",
+        "window",
+        "buffers",
+        "bytes",
+        "colour",
+    ]);
+    let or_none = |value: Option<String>| value.unwrap_or_default();
+    for operand in &report.operands {
+        grid.row([
+            operand.name.clone(),
+            or_none(operand.written.clone()),
+            or_none(operand.resolved.map(|space| space.to_string())),
+            or_none(operand.attribute.map(|attribute| attribute.to_string())),
+            if operand.windowed { "yes" } else { "" }.to_owned(),
+            or_none(operand.buffers.map(|buffers| buffers.to_string())),
+            or_none(operand.bytes.map(|bytes| bytes.to_string())),
+            or_none(operand.color.map(|color| color.to_string())),
+        ]);
+    }
+    for scratch in &report.scratch {
+        grid.row([
+            scratch.name.clone(),
+            match scratch.semaphore {
+                Some(kind) => format!("{} semaphore", kind.as_str()),
+                None => "scratch".to_owned(),
+            },
+            or_none(scratch.resolved.map(|space| space.to_string())),
+            or_none(scratch.attribute.map(|attribute| attribute.to_string())),
+            String::new(),
+            String::new(),
+            or_none(scratch.bytes.map(|bytes| bytes.to_string())),
+            String::new(),
+        ]);
+    }
+    grid
+}

@@ -1,0 +1,66 @@
+//! Diagnostics as a terminal shows them: message, place, caret, help.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+use mosaic_memspace::error::Severity;
+use mosaic_memspace::kernel::{Diagnostic, line_and_column};
+use std::ops::Range;
+
+/// Lines are shown from their start, but for what is further on than this.
+const FAR: usize = 200;
+
+/// Bytes of such a line shown on either side of what a diagnostic is about.
+const AROUND: usize = 60;
+
+/// One diagnostic about `range` of a text.
+pub(crate) fn render(
+    diagnostic: &Diagnostic,
+    name: &str,
+    text: &str,
+    range: Range<usize>,
+    colours: bool,
+) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let shown = line_around(text, &range);
+    let (line, column) = line_and_column(text, range.start);
+    let whole_line =
+        shown.start == 0 || text.as_bytes().get(shown.start.saturating_sub(1)) == Some(&b'\n');
+    let start = range.start.saturating_sub(shown.start);
+    let end = range.end.min(shown.end).saturating_sub(shown.start);
+    let source = text.get(shown).unwrap_or_default();
+    let at = diagnostic.at.to_string();
+    let snippet = Snippet::source(source)
+        .line_start(line)
+        .fold(false)
+        .annotation(AnnotationKind::Primary.span(start..end).label(at));
+    let title = level.primary_title(&*diagnostic.message).id(diagnostic.code.as_str());
+    let group = if whole_line {
+        title.element(snippet.path(name))
+    } else {
+        title.element(Origin::path(name).line(line).char_column(column)).element(snippet)
+    };
+    let report = [group.element(Level::HELP.message(&*diagnostic.help))];
+    let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+    renderer.decor_style(DecorStyle::Ascii).render(&report)
+}
+
+/// The first line of `range`, or so much of it as a terminal can show.
+fn line_around(text: &str, range: &Range<usize>) -> Range<usize> {
+    let before = text.get(..range.start).unwrap_or_default();
+    let line = before.rfind('\n').map_or(0, |newline| newline.saturating_add(1));
+    let after = text.get(range.start..).unwrap_or_default();
+    let end = after.find('\n').map_or(text.len(), |newline| range.start.saturating_add(newline));
+    let is_far = range.start.saturating_sub(line) > FAR;
+    let near = char_boundary(text, range.start.saturating_sub(AROUND));
+    let start = if is_far { near } else { line };
+    let longest = range.end.min(range.start.saturating_add(AROUND)).saturating_add(AROUND);
+    start..end.min(char_boundary(text, longest))
+}
+
+/// The last boundary between characters that is not after `at`.
+fn char_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}

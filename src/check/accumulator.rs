@@ -1,0 +1,553 @@
+//! Accumulators: which may be declared, and where they lie in an MXU's result buffer.
+
+use crate::chip::{Chip, ChipFacts};
+use crate::dtype::Dtype;
+use crate::error::{Code, Fault};
+use crate::word::List;
+use std::num::NonZeroU32;
+
+/// A ref to accumulators of an MXU, checked for a chip (JAX:
+/// `AccMemorySpace.__call__`).
+///
+/// ```
+/// use mosaic_memspace::check::{Accumulator, AccumulatorError};
+/// use mosaic_memspace::{Chip, Dtype};
+///
+/// const REF: Result<Accumulator, AccumulatorError> =
+///     Accumulator::new(&[2, 64, 256], Dtype::Float32, 1, Chip::Tpu7x.facts());
+/// let accumulator = REF?;
+/// assert_eq!(accumulator.entries(), 16); // of 8 × 256 elements
+/// assert_eq!(accumulator.mxu_id(), 1);
+/// # Ok::<(), AccumulatorError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Accumulator {
+    mxu_id: u8,
+    entries: u64,
+}
+
+impl Accumulator {
+    /// A ref of `shape` in the result buffer of the MXU `mxu_id`.
+    ///
+    /// # Errors
+    /// The first that applies, in JAX's order: [`AccumulatorError::Rank`],
+    /// [`Dtype`](AccumulatorError::Dtype),
+    /// [`NoAccumulators`](AccumulatorError::NoAccumulators),
+    /// [`MxuIdOutOfRange`](AccumulatorError::MxuIdOutOfRange),
+    /// [`MinorDim`](AccumulatorError::MinorDim),
+    /// [`MajorDims`](AccumulatorError::MajorDims); then
+    /// [`SizeOverflow`](AccumulatorError::SizeOverflow), where JAX counts on.
+    ///
+    /// ```
+    /// use mosaic_memspace::check::{Accumulator, AccumulatorError};
+    /// use mosaic_memspace::{Chip, Dtype};
+    /// let error = Accumulator::new(&[8, 128], Dtype::Int32, 0, Chip::Tpu7x.facts());
+    /// assert_eq!(error, Err(AccumulatorError::MinorDim { extent: 128, columns: 256 }));
+    /// ```
+    pub const fn new(
+        shape: &[u64],
+        dtype: Dtype,
+        mxu_id: u8,
+        chip: &ChipFacts,
+    ) -> Result<Self, AccumulatorError> {
+        let [major @ .., minor] = shape else {
+            return Err(AccumulatorError::Rank { rank: 0 });
+        };
+        if major.is_empty() {
+            return Err(AccumulatorError::Rank { rank: 1 });
+        }
+        if !dtype.is(Dtype::Float32) && !dtype.is(Dtype::Int32) {
+            return Err(AccumulatorError::Dtype(dtype));
+        }
+        if chip.num_accumulators.is_none() {
+            return Err(AccumulatorError::NoAccumulators { chip: chip.name });
+        }
+        if mxu_id as u32 >= chip.num_mxus {
+            return Err(AccumulatorError::MxuIdOutOfRange { mxu_id, num_mxus: chip.num_mxus });
+        }
+        let columns = chip.mxu_column_size.get();
+        if *minor != columns as u64 {
+            return Err(AccumulatorError::MinorDim { extent: *minor, columns });
+        }
+        match entries(major, chip.num_sublanes) {
+            Ok(entries) => Ok(Self { mxu_id, entries }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Entries that it takes, each of sublanes × columns elements.
+    ///
+    /// ```
+    /// use mosaic_memspace::check::Accumulator;
+    /// use mosaic_memspace::{Chip, Dtype};
+    /// let sixteen_sublanes = Chip::Tpu8t.facts();
+    /// let accumulator = Accumulator::new(&[64, 256], Dtype::Float32, 0, sixteen_sublanes)?;
+    /// assert_eq!(accumulator.entries(), 4);
+    /// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+    /// ```
+    pub const fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// The MXU whose result buffer it lies in.
+    ///
+    /// ```
+    /// use mosaic_memspace::check::Accumulator;
+    /// use mosaic_memspace::{Chip, Dtype};
+    /// let accumulator = Accumulator::new(&[8, 256], Dtype::Int32, 1, Chip::Tpu8i.facts())?;
+    /// assert_eq!(accumulator.mxu_id(), 1);
+    /// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+    /// ```
+    pub const fn mxu_id(&self) -> u8 {
+        self.mxu_id
+    }
+}
+
+/// How many entries of `sublanes` rows the product of `major` makes. Whether it
+/// is a multiple is known even where the product is not.
+const fn entries(major: &[u64], sublanes: NonZeroU32) -> Result<u64, AccumulatorError> {
+    let mut rest = major;
+    let mut rows = Some(1_u64);
+    let mut rows_beyond = 1;
+    while let [extent, others @ ..] = rest {
+        rows = match rows {
+            Some(rows) => rows.checked_mul(*extent),
+            None if *extent == 0 => Some(0),
+            None => None,
+        };
+        rows_beyond = remainder(rows_beyond, *extent, sublanes);
+        rest = others;
+    }
+    match rows {
+        Some(count @ 1..) if rows_beyond == 0 => Ok(quotient(count, sublanes)),
+        None if rows_beyond == 0 => Err(AccumulatorError::SizeOverflow),
+        Some(_) | None => Err(AccumulatorError::MajorDims { rows, sublanes: sublanes.get() }),
+    }
+}
+
+#[allow(clippy::arithmetic_side_effects, reason = "a divisor that is not zero")]
+const fn quotient(a: u64, b: NonZeroU32) -> u64 {
+    a / b.get() as u64
+}
+
+/// a × b modulo `sublanes`, where a is a remainder already.
+#[allow(clippy::arithmetic_side_effects, reason = "32 × 64 bits, and a divisor that is not zero")]
+#[allow(clippy::cast_possible_truncation, reason = "a remainder is below the divisor")]
+const fn remainder(a: u32, b: u64, sublanes: NonZeroU32) -> u32 {
+    ((a as u128 * b as u128) % sublanes.get() as u128) as u32
+}
+
+/// Places accumulators in the result buffers of a TensorCore's MXUs, one after the
+/// other in each (JAX: `LoweringContext.alloc_accumulator`).
+///
+/// What is placed can be freed again, the last first. JAX frees only where a
+/// `run_scoped` ends, so its users meet an overflow that need not be.
+///
+/// ```
+/// use mosaic_memspace::check::AccumulatorAllocator;
+/// use mosaic_memspace::{Chip, Dtype};
+///
+/// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
+/// let first = allocator.allocate(&[512, 256], Dtype::Float32, 0)?;
+/// let second = allocator.allocate(&[512, 256], Dtype::Float32, 0)?;
+/// assert_eq!((first.base_address(), second.base_address()), (0, 128));
+///
+/// let full = allocator.allocate(&[8, 256], Dtype::Float32, 0).unwrap_err();
+/// assert_eq!(full.to_string(), "an accumulator of 1 entry on MXU 0, of whose 128 entries 0 are free");
+/// allocator.free(second)?;
+/// assert_eq!(allocator.allocate(&[8, 256], Dtype::Float32, 0)?.base_address(), 128);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AccumulatorAllocator<'chip> {
+    chip: &'chip ChipFacts,
+    /// Entries taken, by MXU id.
+    taken: [u64; MXU_IDS],
+}
+
+/// An MXU id is a byte.
+const MXU_IDS: usize = 256;
+
+impl<'chip> AccumulatorAllocator<'chip> {
+    /// With all of the chip's accumulators free.
+    ///
+    /// ```
+    /// use mosaic_memspace::Chip;
+    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// const ALLOCATOR: AccumulatorAllocator<'static> =
+    ///     AccumulatorAllocator::new(Chip::Tpu8i.facts());
+    /// assert_eq!(ALLOCATOR.free_entries(0), 256);
+    /// ```
+    pub const fn new(chip: &'chip ChipFacts) -> Self {
+        Self { chip, taken: [0; MXU_IDS] }
+    }
+
+    /// Entries that are free in the result buffer of an MXU; 0 where there is none.
+    ///
+    /// ```
+    /// use mosaic_memspace::Chip;
+    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// let allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
+    /// assert_eq!((allocator.free_entries(1), allocator.free_entries(2)), (128, 0));
+    /// ```
+    pub const fn free_entries(&self, mxu_id: u8) -> u64 {
+        match self.chip.num_accumulators {
+            Some(all) if (mxu_id as u32) < self.chip.num_mxus => {
+                (all.get() as u64).saturating_sub(self.taken(mxu_id))
+            }
+            Some(_) | None => 0,
+        }
+    }
+
+    /// Checks a ref as [`Accumulator::new`] does and places it.
+    ///
+    /// # Errors
+    /// Those of [`Accumulator::new`], then [`AccumulatorError::Overflow`]. What
+    /// fails takes nothing.
+    ///
+    /// ```
+    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::{Chip, Dtype};
+    ///
+    /// const SECOND: Option<u64> = {
+    ///     let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
+    ///     match allocator.allocate(&[64, 256], Dtype::Int32, 1) {
+    ///         Ok(_) => match allocator.allocate(&[8, 256], Dtype::Int32, 1) {
+    ///             Ok(second) => Some(second.base_address()),
+    ///             Err(_) => None,
+    ///         },
+    ///         Err(_) => None,
+    ///     }
+    /// };
+    /// assert_eq!(SECOND, Some(16));
+    /// ```
+    pub const fn allocate(
+        &mut self,
+        shape: &[u64],
+        dtype: Dtype,
+        mxu_id: u8,
+    ) -> Result<Allocation, AccumulatorError> {
+        let accumulator = match Accumulator::new(shape, dtype, mxu_id, self.chip) {
+            Ok(accumulator) => accumulator,
+            Err(error) => return Err(error),
+        };
+        let free = self.free_entries(mxu_id);
+        match free.checked_sub(accumulator.entries) {
+            Some(_) => {
+                let base_entry = self.taken(mxu_id);
+                let allocation = Allocation {
+                    accumulator,
+                    base_entry,
+                    base_address: base_entry.saturating_mul(registers(self.chip)), // 32 × 32 bits
+                };
+                self.take_up_to(mxu_id, allocation.end());
+                Ok(allocation)
+            }
+            None => Err(AccumulatorError::Overflow {
+                mxu_id,
+                entries: accumulator.entries,
+                free,
+                num_accumulators: match self.chip.num_accumulators {
+                    Some(all) => all.get(),
+                    None => 0,
+                },
+                roomier: self.with_room_for(accumulator.entries),
+            }),
+        }
+    }
+
+    /// Frees what was placed last in its MXU's result buffer.
+    ///
+    /// # Errors
+    /// [`AccumulatorFreeOrder`], which gives the allocation back, when something
+    /// placed after it is there still, or when another allocator placed it.
+    ///
+    /// ```
+    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::{Chip, Dtype};
+    ///
+    /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
+    /// let first = allocator.allocate(&[8, 256], Dtype::Float32, 0)?;
+    /// let second = allocator.allocate(&[8, 256], Dtype::Float32, 0)?;
+    /// let first = allocator.free(first).unwrap_err().into_allocation();
+    /// allocator.free(second)?;
+    /// allocator.free(first)?;
+    /// assert_eq!(allocator.free_entries(0), 128);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn free(&mut self, allocation: Allocation) -> Result<(), AccumulatorFreeOrder> {
+        let mxu_id = allocation.accumulator.mxu_id;
+        let taken = self.taken(mxu_id);
+        if taken == allocation.end() {
+            self.take_up_to(mxu_id, allocation.base_entry);
+            Ok(())
+        } else {
+            Err(AccumulatorFreeOrder {
+                taken: taken.saturating_mul(registers(self.chip)),
+                allocation,
+            })
+        }
+    }
+
+    #[allow(clippy::indexing_slicing, reason = "an entry for every byte")]
+    const fn taken(&self, mxu_id: u8) -> u64 {
+        self.taken[mxu_id as usize]
+    }
+
+    #[allow(clippy::indexing_slicing, reason = "an entry for every byte")]
+    const fn take_up_to(&mut self, mxu_id: u8, entry: u64) {
+        self.taken[mxu_id as usize] = entry;
+    }
+
+    const fn with_room_for(&self, entries: u64) -> Option<u8> {
+        let mut mxu_id = 0;
+        loop {
+            if self.free_entries(mxu_id) >= entries {
+                return Some(mxu_id);
+            }
+            mxu_id = match mxu_id.checked_add(1) {
+                Some(next) => next,
+                None => return None,
+            };
+        }
+    }
+}
+
+/// Vector registers that an entry of the result buffer takes.
+const fn registers(chip: &ChipFacts) -> u64 {
+    quotient(chip.mxu_column_size.get() as u64, chip.num_lanes)
+}
+
+/// Where an [`AccumulatorAllocator`] has placed an accumulator. It is the right to
+/// free it, once.
+///
+/// ```compile_fail,E0382
+/// use mosaic_memspace::check::AccumulatorAllocator;
+/// use mosaic_memspace::{Chip, Dtype};
+///
+/// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
+/// let placed = allocator.allocate(&[8, 256], Dtype::Float32, 0).unwrap();
+/// allocator.free(placed).unwrap();
+/// allocator.free(placed).unwrap(); // used after it was moved
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "without it the accumulator cannot be freed"]
+pub struct Allocation {
+    accumulator: Accumulator,
+    base_entry: u64,
+    base_address: u64,
+}
+
+impl Allocation {
+    /// The accumulator's address in the result buffer, in vector registers.
+    ///
+    /// ```
+    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::{Chip, Dtype};
+    /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
+    /// let placed = allocator.allocate(&[8, 256], Dtype::Float32, 0)?;
+    /// assert_eq!(placed.base_address(), 0);
+    /// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+    /// ```
+    pub const fn base_address(&self) -> u64 {
+        self.base_address
+    }
+
+    /// What was placed.
+    ///
+    /// ```
+    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::{Chip, Dtype};
+    /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
+    /// let placed = allocator.allocate(&[16, 256], Dtype::Float32, 0)?;
+    /// assert_eq!(placed.accumulator().entries(), 2);
+    /// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+    /// ```
+    pub const fn accumulator(&self) -> Accumulator {
+        self.accumulator
+    }
+
+    /// The entry after its last.
+    const fn end(&self) -> u64 {
+        self.base_entry.saturating_add(self.accumulator.entries) // below 2³²: they fitted
+    }
+}
+
+/// Why there is no such accumulator.
+///
+/// ```
+/// use mosaic_memspace::check::Accumulator;
+/// use mosaic_memspace::error::Fault;
+/// use mosaic_memspace::{Chip, Dtype};
+///
+/// let error = Accumulator::new(&[12, 256], Dtype::Float32, 0, Chip::Tpu7x.facts()).unwrap_err();
+/// assert_eq!(error.to_string(), "an accumulator of 12 rows, which are no whole 8 sublanes");
+/// assert_eq!(error.help(), "make the product of all extents but the last 8 or 16");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AccumulatorError {
+    /// Fewer than two dimensions.
+    #[error("an accumulator of rank {rank}")]
+    Rank {
+        /// The rank.
+        rank: usize,
+    },
+    /// Neither float32 nor int32.
+    #[error("an accumulator of {0}")]
+    Dtype(Dtype),
+    /// The chip has none.
+    #[error("an accumulator on {chip}, which has none")]
+    NoAccumulators {
+        /// The chip's name.
+        chip: &'static str,
+    },
+    /// No MXU has this id.
+    #[error("an accumulator on MXU {mxu_id}, of {num_mxus} MXUs")]
+    MxuIdOutOfRange {
+        /// The id.
+        mxu_id: u8,
+        /// How many MXUs the TensorCore has.
+        num_mxus: u32,
+    },
+    /// The last extent is not the MXU's column size.
+    #[error("an accumulator of {extent} columns on an MXU of {columns}")]
+    MinorDim {
+        /// The last extent.
+        extent: u64,
+        /// The MXU's column size.
+        columns: u32,
+    },
+    /// The other extents do not multiply to whole sublanes.
+    #[error("an accumulator of {}, which are no whole {sublanes} sublanes", counted(*.rows))]
+    MajorDims {
+        /// The product of all extents but the last, if 64 bits hold it.
+        rows: Option<u64>,
+        /// The chip's sublanes.
+        sublanes: u32,
+    },
+    /// More rows than 64 bits count.
+    #[error("an accumulator of more rows than a 64-bit number holds")]
+    SizeOverflow,
+    /// The result buffer has too little room left.
+    #[error(
+        "an accumulator of {entries} {} on MXU {mxu_id}, of whose {num_accumulators} entries \
+         {free} are free",
+        if *.entries == 1 { "entry" } else { "entries" }
+    )]
+    Overflow {
+        /// The MXU.
+        mxu_id: u8,
+        /// Entries asked for.
+        entries: u64,
+        /// Entries that are free.
+        free: u64,
+        /// Entries that there are.
+        num_accumulators: u32,
+        /// Another MXU that has the room.
+        roomier: Option<u8>,
+    },
+}
+
+fn counted(rows: Option<u64>) -> String {
+    rows.map_or_else(|| "more than 2⁶⁴ rows".to_owned(), |rows| format!("{rows} rows"))
+}
+
+impl Fault for AccumulatorError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Rank { .. } => Code::AccumulatorRank,
+            Self::Dtype(_) => Code::AccumulatorDtype,
+            Self::NoAccumulators { .. } => Code::NoAccumulators,
+            Self::MxuIdOutOfRange { .. } => Code::MxuIdOutOfRange,
+            Self::MinorDim { .. } => Code::AccumulatorMinorDim,
+            Self::MajorDims { .. } => Code::AccumulatorMajorDims,
+            Self::SizeOverflow => Code::SizeOverflow,
+            Self::Overflow { .. } => Code::AccumulatorOverflow,
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::Rank { .. } | Self::Dtype(_) | Self::SizeOverflow => {
+                self.code().mend().to_owned()
+            }
+            Self::NoAccumulators { .. } => {
+                let have = |chip: &&Chip| chip.facts().num_accumulators.is_some();
+                let have = List(Chip::ALL.iter().filter(have));
+                format!("accumulate in vmem; these chips have accumulators: {have}")
+            }
+            Self::MxuIdOutOfRange { num_mxus, .. } => format!("use an id below {num_mxus}"),
+            Self::MinorDim { columns, .. } => format!("make the last extent {columns}"),
+            Self::MajorDims { rows, sublanes } => {
+                let sublanes = u64::from(*sublanes);
+                let below = rows.and_then(|rows| rows.checked_sub(rows.checked_rem(sublanes)?));
+                let above = below.and_then(|below| below.checked_add(sublanes));
+                let product = "make the product of all extents but the last";
+                match (below, above) {
+                    (Some(0), Some(above)) => format!("{product} {above}"),
+                    (Some(below), Some(above)) => format!("{product} {below} or {above}"),
+                    (_, _) => format!("{product} a multiple of {sublanes}"),
+                }
+            }
+            Self::Overflow { roomier: Some(mxu_id), .. } => {
+                format!("use MXU {mxu_id}, or free an accumulator")
+            }
+            Self::Overflow { free: 0, .. } => "free an accumulator".to_owned(),
+            Self::Overflow { free, .. } => {
+                format!("free an accumulator, or make this one {free} entries at most")
+            }
+        }
+    }
+}
+
+/// An accumulator freed while another lies above it.
+///
+/// ```
+/// use mosaic_memspace::check::AccumulatorAllocator;
+/// use mosaic_memspace::error::Fault;
+/// use mosaic_memspace::{Chip, Dtype};
+///
+/// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
+/// let first = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
+/// let second = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
+/// let error = allocator.free(first).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "the accumulator at address 0 of MXU 0 is not the last: the buffer is in use up to 32"
+/// );
+/// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+/// ```
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the accumulator at address {} of MXU {} is not the last: the buffer is in use up to {taken}",
+    .allocation.base_address, .allocation.accumulator.mxu_id
+)]
+pub struct AccumulatorFreeOrder {
+    allocation: Allocation,
+    taken: u64,
+}
+
+impl AccumulatorFreeOrder {
+    /// The allocation, which was not freed.
+    ///
+    /// ```
+    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::{Chip, Dtype};
+    /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
+    /// let first = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
+    /// let second = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
+    /// let error = allocator.free(first).unwrap_err();
+    /// assert_eq!(error.into_allocation().base_address(), 0);
+    /// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+    /// ```
+    pub const fn into_allocation(self) -> Allocation {
+        self.allocation
+    }
+}
+
+impl Fault for AccumulatorFreeOrder {
+    fn code(&self) -> Code {
+        Code::AccumulatorFreeOrder
+    }
+}

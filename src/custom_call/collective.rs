@@ -1,0 +1,852 @@
+//! Collective ids: the numbers by which kernels that meet at a barrier find each other.
+
+use crate::error::{Code, Fault};
+use crate::word::{List, Shown, Word, word_impls, word_of};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+
+/// The id of the barrier semaphore that a kernel uses; 32 bits, never negative.
+///
+/// ```
+/// use mosaic_memspace::custom_call::CollectiveId;
+/// assert_eq!(CollectiveId::new(7000).map(CollectiveId::get), Ok(7000));
+/// assert_eq!(CollectiveId::from(3), CollectiveId::new(3)?);
+/// # Ok::<(), mosaic_memspace::custom_call::CollectiveIdError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CollectiveId(u32);
+
+impl CollectiveId {
+    /// The id with this number.
+    ///
+    /// # Errors
+    /// [`CollectiveIdError::OutOfRange`]
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::CollectiveId;
+    /// assert_eq!(
+    ///     CollectiveId::new(-1).unwrap_err().to_string(),
+    ///     "collective_id is -1; it has to be 0 or more, and below 2^32"
+    /// );
+    /// ```
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
+    pub const fn new(number: i64) -> Result<Self, CollectiveIdError> {
+        if number < 0 || number > u32::MAX as i64 {
+            return Err(CollectiveIdError::OutOfRange { number });
+        }
+        Ok(Self(number as u32))
+    }
+
+    /// The number.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::CollectiveId;
+    /// assert_eq!(CollectiveId::from(25).get(), 25);
+    /// ```
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl From<u32> for CollectiveId {
+    fn from(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+impl fmt::Display for CollectiveId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One kernel call of a module, as far as its id depends on it.
+///
+/// ```
+/// use mosaic_memspace::custom_call::Call;
+/// let call = Call { has_custom_barrier: true, ..Call::new(b"a serialised kernel") };
+/// assert_eq!(call.collective_id, None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// The serialised kernel.
+    pub module: &'a [u8],
+    /// What the kernel calls its barrier semaphore (`get_barrier_semaphore`'s tag).
+    pub tag: Option<&'a str>,
+    /// Whether the device's own barrier is skipped; such calls share no id with others.
+    pub skip_device_barrier: bool,
+    /// The id that the author gave.
+    pub collective_id: Option<CollectiveId>,
+    /// Whether the kernel uses a barrier semaphore.
+    pub has_custom_barrier: bool,
+    /// Whether an id without a barrier is meant.
+    pub allow_collective_id_without_custom_barrier: bool,
+}
+
+impl<'a> Call<'a> {
+    /// A call of this kernel that has neither a barrier nor an id.
+    ///
+    /// ```
+    /// assert!(!mosaic_memspace::custom_call::Call::new(b"").has_custom_barrier);
+    /// ```
+    pub const fn new(module: &'a [u8]) -> Self {
+        Self {
+            module,
+            tag: None,
+            skip_device_barrier: false,
+            collective_id: None,
+            has_custom_barrier: false,
+            allow_collective_id_without_custom_barrier: false,
+        }
+    }
+
+    /// Whether the call may have this id, or none: what JAX checks of each call once
+    /// ids are given out.
+    ///
+    /// # Errors
+    /// [`CollectiveIdError::Missing`] and [`CollectiveIdError::Unexpected`]
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::Call;
+    /// assert!(Call::new(b"").check(None).is_ok());
+    /// assert_eq!(
+    ///     Call::new(b"").check(Some(3.into())).unwrap_err().to_string(),
+    ///     "collective_id has to be unspecified or None when not using a custom barrier"
+    /// );
+    /// ```
+    pub const fn check(&self, id: Option<CollectiveId>) -> Result<(), CollectiveIdError> {
+        match id {
+            None if self.has_custom_barrier => Err(CollectiveIdError::Missing),
+            Some(id)
+                if !self.has_custom_barrier && !self.allow_collective_id_without_custom_barrier =>
+            {
+                Err(CollectiveIdError::Unexpected { id })
+            }
+            None | Some(_) => Ok(()),
+        }
+    }
+}
+
+/// Which calls are given an id (JAX's `jax_pallas_auto_assign_collective_ids`).
+///
+/// ```
+/// use mosaic_memspace::custom_call::AutoAssign;
+/// assert_eq!("override".parse(), Ok(AutoAssign::Override));
+/// assert_eq!(AutoAssign::default(), AutoAssign::No);
+/// ```
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    EnumString,
+    VariantArray,
+    VariantNames,
+)]
+#[strum(
+    serialize_all = "snake_case",
+    parse_err_fn = UnknownAutoAssign::new,
+    parse_err_ty = UnknownAutoAssign
+)]
+pub enum AutoAssign {
+    /// `no`: calls that tag their barrier semaphore.
+    #[default]
+    No,
+    /// `yes`: calls without an id of their own.
+    Yes,
+    /// `override`: all; what authors gave is ignored.
+    Override,
+}
+
+impl AutoAssign {
+    /// All of them.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::custom_call::AutoAssign::ALL.len(), 3);
+    /// ```
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// JAX's word, e.g. `override`.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::AutoAssign;
+    /// assert_eq!(AutoAssign::Yes.as_str(), "yes");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    }
+}
+
+word_impls!(AutoAssign, "no, yes or override");
+
+/// Where ids are looked for.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{Call, CollectiveIds, IdOptions, Policy};
+///
+/// let call = Call { tag: Some("a"), has_custom_barrier: true, ..Call::new(b"") };
+/// let mut ids = CollectiveIds::new(IdOptions::new(Policy::FirstFree), &[call]);
+/// assert_eq!(ids.assign(&call), Ok(Some(0.into())));
+/// ```
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    VariantArray,
+)]
+pub enum Policy {
+    /// The lowest that no call of the module has asked for; JAX from 0.11.2 on.
+    #[default]
+    FirstFree,
+    /// The lowest from 7000 on that no call before has taken; JAX 0.11.1, which gives
+    /// ids to barrier calls alone and knows no tags.
+    FromBase,
+}
+
+impl Policy {
+    /// Both.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::custom_call::Policy::ALL.len(), 2);
+    /// ```
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// The number that the search starts from.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::Policy;
+    /// assert_eq!(Policy::FromBase.first(), 7000);
+    /// ```
+    pub const fn first(self) -> u32 {
+        match self {
+            Self::FirstFree => 0,
+            Self::FromBase => 7000,
+        }
+    }
+}
+
+/// What ids given out depend on besides the module's calls.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{Call, CollectiveIds, IdOptions, IdOrder, Policy};
+///
+/// let a = Call { tag: Some("a"), has_custom_barrier: true, ..Call::new(b"") };
+/// let b = Call { tag: Some("b"), ..a };
+/// let options = IdOptions::new(Policy::FirstFree).order(IdOrder::ByKey);
+/// for calls in [[a, b], [b, a]] {
+///     let mut ids = CollectiveIds::new(options, &calls);
+///     assert_eq!(ids.assign(&b), Ok(Some(1.into())));
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IdOptions {
+    /// Where ids are looked for.
+    pub policy: Policy,
+    /// Which calls are given one.
+    pub auto_assign: AutoAssign,
+    /// Who is given the lower ids.
+    pub order: IdOrder,
+    /// How many different ids may be given out: 25 in JAX
+    /// (`jax_pallas_auto_assign_collective_ids_limit`).
+    pub limit: usize,
+}
+
+impl IdOptions {
+    /// JAX's defaults.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{IdOptions, Policy};
+    /// assert_eq!(IdOptions::new(Policy::FirstFree).limit, 25);
+    /// ```
+    pub const fn new(policy: Policy) -> Self {
+        Self { policy, auto_assign: AutoAssign::No, order: IdOrder::AsTheyCome, limit: 25 }
+    }
+
+    /// The same, with these calls given an id.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{AutoAssign, IdOptions, Policy};
+    /// let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+    /// assert_eq!(options.auto_assign, AutoAssign::Yes);
+    /// ```
+    #[must_use]
+    pub const fn auto_assign(self, auto_assign: AutoAssign) -> Self {
+        Self { auto_assign, ..self }
+    }
+
+    /// The same, in this order.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{IdOptions, IdOrder, Policy};
+    /// assert_eq!(IdOptions::new(Policy::FirstFree).order, IdOrder::AsTheyCome);
+    /// ```
+    #[must_use]
+    pub const fn order(self, order: IdOrder) -> Self {
+        Self { order, ..self }
+    }
+
+    /// The same, with this limit.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{IdOptions, Policy};
+    /// assert_eq!(IdOptions::new(Policy::FirstFree).limit(30).limit, 30);
+    /// ```
+    #[must_use]
+    pub const fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+}
+
+/// Who is given the lower ids.
+///
+/// ```
+/// use mosaic_memspace::custom_call::IdOrder;
+/// assert_eq!(IdOrder::default(), IdOrder::AsTheyCome);
+/// ```
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    VariantArray,
+)]
+pub enum IdOrder {
+    /// Who is lowered first, as in JAX: another order of kernels, other ids.
+    #[default]
+    AsTheyCome,
+    /// Who comes first among the module's tags, then among its kernels' bytes: the
+    /// same ids whatever order the kernels come in.
+    ///
+    /// Every call's own id is taken before any is given out, so that none conflicts,
+    /// and a key beyond the limit fails each time, which JAX forgets.
+    ByKey,
+}
+
+/// Gives ids to the calls of one module.
+///
+/// Calls of one tag, or without a tag of one kernel, are given the same id, unless
+/// they differ in `skip_device_barrier`.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{AutoAssign, Call, CollectiveIds, IdOptions, Policy};
+///
+/// let mine = Call { collective_id: Some(0.into()), has_custom_barrier: true, ..Call::new(b"a") };
+/// let other = Call { collective_id: None, ..Call { module: b"b", ..mine } };
+///
+/// let options = IdOptions::new(Policy::FirstFree).auto_assign(AutoAssign::Yes);
+/// let mut ids = CollectiveIds::new(options, &[other, mine]);
+/// assert_eq!(ids.assign(&other), Ok(Some(1.into())));
+/// assert_eq!(ids.assign(&mine), Ok(Some(0.into())));
+///
+/// let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+/// let mut ids = CollectiveIds::new(options, &[other, mine]);
+/// assert_eq!(ids.assign(&other), Ok(Some(7000.into())));
+/// ```
+#[derive(Clone, Debug)]
+pub struct CollectiveIds<'a> {
+    options: IdOptions,
+    given: HashMap<Key<'a>, Given>,
+    taken: HashMap<CollectiveId, Taker>,
+    /// From the policy's first id to here, all are taken.
+    next: u32,
+}
+
+/// The ids of all calls of a module, in their order.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{AutoAssign, Call, IdOptions, Policy, collective_ids};
+///
+/// let calls = [b"a", b"b"].map(|module| Call { has_custom_barrier: true, ..Call::new(module) });
+/// let options = IdOptions::new(Policy::FirstFree).auto_assign(AutoAssign::Yes);
+/// let ids = collective_ids(options, &calls);
+/// assert_eq!(ids, [Ok(Some(0.into())), Ok(Some(1.into()))]);
+/// ```
+pub fn collective_ids(
+    options: IdOptions,
+    calls: &[Call<'_>],
+) -> Vec<Result<Option<CollectiveId>, CollectiveIdError>> {
+    let mut ids = CollectiveIds::new(options, calls);
+    calls.iter().map(|call| ids.assign(call)).collect()
+}
+
+/// What calls of one id have in common. Tags come before kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key<'a> {
+    what: What<'a>,
+    skip_device_barrier: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum What<'a> {
+    Tag(&'a str),
+    Module(&'a [u8]),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taker {
+    Author,
+    Allocator,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    id: CollectiveId,
+    over_limit: bool,
+}
+
+impl<'a> CollectiveIds<'a> {
+    /// For a module that has these calls.
+    ///
+    /// What is done with them beforehand depends on the options: by
+    /// [`Policy::FirstFree`] the ids that authors gave are taken, failing calls' too;
+    /// by [`IdOrder::ByKey`] all ids are given out. A call that is not among them can
+    /// be given an id later, but one that depends on when.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{CollectiveIds, IdOptions, Policy};
+    /// let ids = CollectiveIds::new(IdOptions::new(Policy::FirstFree), &[]);
+    /// assert_eq!(ids.given(), 0);
+    /// ```
+    pub fn new(options: IdOptions, calls: &[Call<'a>]) -> Self {
+        let mut ids = Self {
+            options,
+            given: HashMap::new(),
+            taken: HashMap::new(),
+            next: options.policy.first(),
+        };
+        let reserves = match options.order {
+            IdOrder::ByKey => true,
+            IdOrder::AsTheyCome => match options.policy {
+                Policy::FirstFree => true,
+                Policy::FromBase => false,
+            },
+        };
+        if reserves {
+            let own = calls.iter().filter_map(|call| ids.own(call));
+            ids.taken = own.map(|id| (id, Taker::Author)).collect();
+        }
+        match options.order {
+            IdOrder::AsTheyCome => {}
+            IdOrder::ByKey => {
+                let keys: BTreeSet<_> = calls.iter().filter_map(|call| ids.key(call)).collect();
+                for key in keys {
+                    ids.give(key);
+                }
+            }
+        }
+        ids
+    }
+
+    /// The id of the next call, its own or given out; `None` when it has none and
+    /// needs none.
+    ///
+    /// # Errors
+    /// [`CollectiveIdError`]. As in JAX, a call that fails keeps its id taken, and by
+    /// [`IdOrder::AsTheyCome`] a key beyond the limit fails once, and is given its id
+    /// from then on.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{
+    ///     Call, CollectiveIdError, CollectiveIds, IdOptions, Policy,
+    /// };
+    /// let call = Call { has_custom_barrier: true, ..Call::new(b"") };
+    /// let mut ids = CollectiveIds::new(IdOptions::new(Policy::FirstFree), &[call]);
+    /// assert_eq!(ids.assign(&call), Err(CollectiveIdError::Missing));
+    /// ```
+    pub fn assign(&mut self, call: &Call<'a>) -> Result<Option<CollectiveId>, CollectiveIdError> {
+        if let (Some(id), Some(tag)) = (self.own(call), self.tag(call)) {
+            return Err(CollectiveIdError::IdAndTag { id, tag: tag.to_owned() });
+        }
+        let id = match self.key(call) {
+            Some(key) => Some(self.give_or_repeat(key)?),
+            None => self.take_own(call)?,
+        };
+        call.check(id)?;
+        Ok(id)
+    }
+
+    /// How many different ids were given out, authors' own left out.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{Call, CollectiveIds, IdOptions, Policy};
+    /// let call = Call { tag: Some("a"), has_custom_barrier: true, ..Call::new(b"") };
+    /// let mut ids = CollectiveIds::new(IdOptions::new(Policy::FirstFree), &[call]);
+    /// let first = ids.assign(&call);
+    /// assert_eq!(ids.assign(&call), first);
+    /// assert_eq!(ids.given(), 1);
+    /// ```
+    pub fn given(&self) -> usize {
+        self.given.len()
+    }
+
+    /// Whether more ids were given out than the limit. By [`Policy::FromBase`] JAX
+    /// only warns of it.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{AutoAssign, Call, CollectiveIds, IdOptions, Policy};
+    /// let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes).limit(0);
+    /// let call = Call { has_custom_barrier: true, ..Call::new(b"") };
+    /// let mut ids = CollectiveIds::new(options, &[call]);
+    /// assert_eq!(ids.assign(&call), Ok(Some(7000.into())));
+    /// assert!(ids.exceeds_limit());
+    /// ```
+    pub fn exceeds_limit(&self) -> bool {
+        self.given.len() > self.options.limit
+    }
+
+    /// The id that the author gave, where it counts.
+    fn own(&self, call: &Call<'a>) -> Option<CollectiveId> {
+        match self.options.auto_assign {
+            AutoAssign::No | AutoAssign::Yes => call.collective_id,
+            AutoAssign::Override => None,
+        }
+    }
+
+    /// The tag, where it counts.
+    fn tag(&self, call: &Call<'a>) -> Option<&'a str> {
+        match self.options.policy {
+            Policy::FirstFree => call.tag,
+            Policy::FromBase => None,
+        }
+    }
+
+    /// The key of a call that is to be given an id.
+    fn key(&self, call: &Call<'a>) -> Option<Key<'a>> {
+        if self.own(call).is_some() {
+            return None;
+        }
+        let asks = match self.options.policy {
+            Policy::FirstFree => true,
+            Policy::FromBase => call.has_custom_barrier,
+        };
+        let what = match self.tag(call) {
+            Some(tag) => What::Tag(tag),
+            None => match self.options.auto_assign {
+                AutoAssign::No => return None,
+                AutoAssign::Yes | AutoAssign::Override => What::Module(call.module),
+            },
+        };
+        asks.then_some(Key { what, skip_device_barrier: call.skip_device_barrier })
+    }
+
+    fn give_or_repeat(&mut self, key: Key<'a>) -> Result<CollectiveId, CollectiveIdError> {
+        let (given, is_new) = match self.given.get(&key) {
+            Some(given) => (*given, false),
+            None => (self.give(key), true),
+        };
+        let refused = given.over_limit
+            && match self.options.order {
+                IdOrder::AsTheyCome => is_new,
+                IdOrder::ByKey => true,
+            };
+        match self.options.policy {
+            Policy::FirstFree if refused => {
+                Err(CollectiveIdError::TooMany { limit: self.options.limit })
+            }
+            Policy::FirstFree | Policy::FromBase => Ok(given.id),
+        }
+    }
+
+    fn give(&mut self, key: Key<'a>) -> Given {
+        // It ends: a module has fewer than 2^32 calls.
+        while self.taken.contains_key(&CollectiveId(self.next)) {
+            self.next = self.next.saturating_add(1);
+        }
+        let id = CollectiveId(self.next);
+        self.taken.insert(id, Taker::Allocator);
+        let given = Given { id, over_limit: self.given.len() >= self.options.limit };
+        self.given.insert(key, given);
+        given
+    }
+
+    /// Takes the id that the author gave.
+    fn take_own(&mut self, call: &Call<'a>) -> Result<Option<CollectiveId>, CollectiveIdError> {
+        let Some(id) = self.own(call) else { return Ok(None) };
+        let counts = match self.options.policy {
+            Policy::FirstFree => true,
+            Policy::FromBase => match self.options.auto_assign {
+                AutoAssign::No => false,
+                AutoAssign::Yes | AutoAssign::Override => call.has_custom_barrier,
+            },
+        };
+        if counts {
+            let taker = *self.taken.entry(id).or_insert(Taker::Author);
+            match self.options.policy {
+                Policy::FromBase if taker == Taker::Allocator => {
+                    return Err(CollectiveIdError::Conflict { id });
+                }
+                // The allocator knew of the module's own ids beforehand.
+                Policy::FirstFree | Policy::FromBase => {}
+            }
+        }
+        Ok(Some(id))
+    }
+}
+
+/// A call that cannot have the collective id that it has, or has none and needs one.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{Call, CollectiveIdError};
+/// use mosaic_memspace::error::{Code, Fault};
+///
+/// let call = Call { has_custom_barrier: true, ..Call::new(b"") };
+/// let error = call.check(None).unwrap_err();
+/// assert_eq!(error, CollectiveIdError::Missing);
+/// assert_eq!(error.code(), Code::MissingCollectiveId);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CollectiveIdError {
+    /// An id and a tag on one call.
+    #[error(
+        "conflicting collective_id: CompilerParams has {id} but get_barrier_semaphore has tag {}",
+        Shown(tag)
+    )]
+    IdAndTag {
+        /// The id that the author gave.
+        id: CollectiveId,
+        /// The tag of the barrier semaphore.
+        tag: String,
+    },
+    /// One key more than may be given an id.
+    #[error("more than {limit} collective ids given out in one module")]
+    TooMany {
+        /// How many may be.
+        limit: usize,
+    },
+    /// A barrier without an id.
+    #[error("collective_id has to be specified when using a custom barrier")]
+    Missing,
+    /// An id without a barrier.
+    #[error("collective_id has to be unspecified or None when not using a custom barrier")]
+    Unexpected {
+        /// The id.
+        id: CollectiveId,
+    },
+    /// An author's id that was given out before.
+    #[error("collective_id {id} conflicts with one that was given out automatically")]
+    Conflict {
+        /// The id.
+        id: CollectiveId,
+    },
+    /// A number below zero, or of more than 32 bits.
+    #[error("collective_id is {number}; it has to be 0 or more, and below 2^32")]
+    OutOfRange {
+        /// The number.
+        number: i64,
+    },
+}
+
+impl Fault for CollectiveIdError {
+    fn code(&self) -> Code {
+        match self {
+            Self::IdAndTag { .. } => Code::CollectiveIdAndTag,
+            Self::TooMany { .. } => Code::TooManyCollectiveIds,
+            Self::Missing => Code::MissingCollectiveId,
+            Self::Unexpected { .. } => Code::UnexpectedCollectiveId,
+            Self::Conflict { .. } => Code::CollectiveIdConflict,
+            Self::OutOfRange { .. } => Code::CollectiveIdNegative,
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::IdAndTag { id, tag } => format!(
+                "leave out collective_id={id} or the tag {}, or set \
+                 jax_pallas_auto_assign_collective_ids to override",
+                Shown(tag)
+            ),
+            Self::TooMany { limit } => format!(
+                "give kernels that never overlap the same id or tag, so that {limit} are enough, \
+                 or raise jax_pallas_auto_assign_collective_ids_limit"
+            ),
+            Self::Missing => "give collective_id a number that no kernel running at the same time \
+                              has, or give get_barrier_semaphore a tag, or set \
+                              jax_pallas_auto_assign_collective_ids to yes"
+                .to_owned(),
+            Self::Unexpected { id } => format!(
+                "leave out collective_id={id}, use the barrier semaphore in the kernel, or set \
+                 allow_collective_id_without_custom_barrier"
+            ),
+            Self::Conflict { .. } => {
+                format!("give an id below {}", Policy::FromBase.first())
+            }
+            Self::OutOfRange { .. } => self.code().mend().to_owned(),
+        }
+    }
+}
+
+/// A word from outside that says not which calls are given an id.
+///
+/// ```
+/// use mosaic_memspace::custom_call::AutoAssign;
+/// let error = "maybe".parse::<AutoAssign>().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "unknown jax_pallas_auto_assign_collective_ids: maybe; expected one of no, yes, override"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown jax_pallas_auto_assign_collective_ids: {0}; expected one of {known}",
+    known = List(<AutoAssign as VariantNames>::VARIANTS)
+)]
+pub struct UnknownAutoAssign(Word);
+
+impl UnknownAutoAssign {
+    fn new(word: &str) -> Self {
+        Self(Word::new(word))
+    }
+
+    /// The word, as it came.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::AutoAssign;
+    /// assert_eq!("No".parse::<AutoAssign>().unwrap_err().word(), "No");
+    /// ```
+    pub fn word(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl Fault for UnknownAutoAssign {
+    fn code(&self) -> Code {
+        Code::UnknownParamWord
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+mod tests {
+    use super::*;
+
+    const BARRIER: Call<'_> = Call { has_custom_barrier: true, ..Call::new(b"") };
+
+    fn tagged(tags: &[String]) -> Vec<Call<'_>> {
+        tags.iter().map(|tag| Call { tag: Some(tag), ..BARRIER }).collect()
+    }
+
+    fn all(options: IdOptions, calls: &[Call<'_>]) -> Vec<Result<Option<u32>, Code>> {
+        let ids = collective_ids(options, calls).into_iter();
+        ids.map(|id| Ok(id.map_err(|error| error.code())?.map(CollectiveId::get))).collect()
+    }
+
+    #[test]
+    fn a_key_beyond_the_limit_fails_once_in_jax_and_each_time_by_key() {
+        let tags: Vec<_> = (0..4).map(|i| i.to_string()).collect();
+        let mut calls = tagged(&tags);
+        calls.push(calls[3]);
+        let options = IdOptions::new(Policy::FirstFree).limit(3);
+        let too_many = Err(Code::TooManyCollectiveIds);
+        let given = [Ok(Some(0)), Ok(Some(1)), Ok(Some(2))];
+
+        let as_they_come = all(options, &calls);
+        assert_eq!(as_they_come[..3], given);
+        assert_eq!(as_they_come[3..], [too_many, Ok(Some(3))]);
+
+        let by_key = all(options.order(IdOrder::ByKey), &calls);
+        assert_eq!(by_key[..3], given);
+        assert_eq!(by_key[3..], [too_many, too_many]);
+    }
+
+    #[test]
+    fn from_a_base_the_limit_only_warns() {
+        let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes).limit(1);
+        let calls = [BARRIER, Call { module: b"b", ..BARRIER }];
+        let mut ids = CollectiveIds::new(options, &calls);
+        ids.assign(&calls[0]).unwrap();
+        assert!(!ids.exceeds_limit());
+        assert_eq!(ids.assign(&calls[1]), Ok(Some(7001.into())));
+        assert!(ids.exceeds_limit());
+    }
+
+    #[test]
+    fn by_key_no_id_conflicts() {
+        let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+        let own = Call { collective_id: Some(7000.into()), module: b"b", ..BARRIER };
+        let calls = [BARRIER, own];
+        assert_eq!(all(options, &calls), [Ok(Some(7000)), Err(Code::CollectiveIdConflict)]);
+        let by_key = options.order(IdOrder::ByKey);
+        assert_eq!(all(by_key, &calls), [Ok(Some(7001)), Ok(Some(7000))]);
+    }
+
+    #[test]
+    fn a_call_that_was_not_announced_is_given_the_next_id() {
+        for order in [IdOrder::AsTheyCome, IdOrder::ByKey] {
+            let options = IdOptions::new(Policy::FirstFree).order(order);
+            let mut ids = CollectiveIds::new(options.auto_assign(AutoAssign::Yes), &[BARRIER]);
+            let late = Call { module: b"late", ..BARRIER };
+            assert_eq!(ids.assign(&BARRIER), Ok(Some(0.into())));
+            assert_eq!(ids.assign(&late), Ok(Some(1.into())));
+            let own = Call { collective_id: Some(2.into()), ..late };
+            assert_eq!(ids.assign(&own), Ok(Some(2.into())));
+            assert_eq!(ids.assign(&Call { module: b"later", ..BARRIER }), Ok(Some(3.into())));
+        }
+    }
+
+    #[test]
+    fn ids_have_32_bits() {
+        for number in [i64::MIN, -1, 1 << 32, i64::MAX] {
+            let error = CollectiveId::new(number).unwrap_err();
+            assert_eq!(error.code(), Code::CollectiveIdNegative);
+            assert!(error.to_string().contains(&number.to_string()));
+        }
+        assert_eq!(CollectiveId::new(u32::MAX.into()), Ok(CollectiveId::from(u32::MAX)));
+    }
+
+    #[test]
+    fn each_fault_says_what_would_do() {
+        let own = Call { collective_id: Some(7000.into()), ..BARRIER };
+        let both = Call { tag: Some("t"), ..own };
+        let options = IdOptions::new(Policy::FirstFree);
+        let first = |options, calls: &[Call<'static>]| {
+            let mut ids = CollectiveIds::new(options, calls);
+            calls.iter().find_map(|call| ids.assign(call).err()).unwrap()
+        };
+        let from_base = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+        let cases = [
+            (first(options, &[both]), Code::CollectiveIdAndTag, "collective_id=7000 or the tag t"),
+            (first(options, &[BARRIER]), Code::MissingCollectiveId, "tag"),
+            (
+                first(options, &[Call { has_custom_barrier: false, ..own }]),
+                Code::UnexpectedCollectiveId,
+                "collective_id=7000",
+            ),
+            (first(from_base, &[BARRIER, own]), Code::CollectiveIdConflict, "below 7000"),
+            (
+                first(options.limit(0), &[Call { tag: Some("t"), ..BARRIER }]),
+                Code::TooManyCollectiveIds,
+                "jax_pallas_auto_assign_collective_ids_limit",
+            ),
+            (CollectiveId::new(-1).unwrap_err(), Code::CollectiveIdNegative, "0 or more"),
+        ];
+        for (error, code, help) in cases {
+            assert_eq!(error.code(), code);
+            assert!(error.help().contains(help), "{}", error.help());
+        }
+    }
+}

@@ -1,0 +1,500 @@
+//! Finds every `tpu_custom_call` in a dump: StableHLO as JAX prints it, HLO as XLA does.
+
+use super::config::BackendConfig;
+use super::read::InvalidConfig;
+use crate::attribute::MemorySpaceAttr;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, VecDeque};
+use std::io::{self, BufRead};
+use std::ops::Range;
+
+/// A dump that is being searched. It may be of any length: it takes as much memory
+/// as its longest line, twice.
+///
+/// ```
+/// use mosaic_memspace::custom_call::Dump;
+///
+/// let text = r#"module {
+///   %0 = stablehlo.custom_call @tpu_custom_call(%arg0) {backend_config = "{}", kernel_name = "k"} : (tensor<4xf32>) -> tensor<4xf32>
+/// }"#;
+/// let mut dump = Dump::new(text.as_bytes());
+/// let call = dump.next_call()?.expect("there is one");
+/// assert_eq!((call.line, call.kernel_name.as_deref()), (2, Some("k")));
+/// assert_eq!((call.operands, call.results), (1, 1));
+/// assert!(dump.next_call()?.is_none());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Dump<R> {
+    reader: R,
+    line: String,
+    number: u64,
+    /// The calls of the line that are still to be given out.
+    found: VecDeque<Found>,
+}
+
+impl<R: BufRead> Dump<R> {
+    /// The text of a module, to be read from `reader`.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::Dump;
+    /// assert!(Dump::new(b"module {}".as_slice()).next_call()?.is_none());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn new(reader: R) -> Self {
+        Self { reader, line: String::new(), number: 0, found: VecDeque::new() }
+    }
+
+    /// The next `tpu_custom_call`, or `None` at the end.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::Dump;
+    ///
+    /// let line = r#"ROOT %a = f32[4]{0} custom-call(%x, %y), custom_call_target="tpu_custom_call", backend_config={"flag_configs":[]}"#;
+    /// let mut dump = Dump::new(line.as_bytes());
+    /// let call = dump.next_call()?.expect("there is one");
+    /// assert_eq!(call.operands, 2);
+    /// assert_eq!(call.config().map(|config| config.flag_configs), Ok(Some(vec![])));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn next_call(&mut self) -> io::Result<Option<DumpedCall<'_>>> {
+        while self.found.is_empty() {
+            if !self.next_line()? {
+                return Ok(None);
+            }
+            self.found = calls(&self.line);
+        }
+        Ok(self.found.pop_front().map(|found| found.on(&self.line, self.number)))
+    }
+
+    /// Whether there is another line.
+    fn next_line(&mut self) -> io::Result<bool> {
+        let mut bytes = std::mem::take(&mut self.line).into_bytes();
+        bytes.clear();
+        let length = self.reader.read_until(b'\n', &mut bytes)?;
+        self.line = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        self.number = self.number.saturating_add(1);
+        Ok(length > 0)
+    }
+}
+
+/// A `tpu_custom_call` in a dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DumpedCall<'l> {
+    /// The line it stands on; the first is 1.
+    pub line: u64,
+    /// What JAX calls the kernel. HLO does not say.
+    pub kernel_name: Option<Cow<'l, str>>,
+    /// How many operands it has.
+    pub operands: usize,
+    /// How many results it has.
+    pub results: usize,
+    /// Its `backend_config`, without the escapes of the dump.
+    pub backend_config: Option<Cow<'l, str>>,
+}
+
+impl DumpedCall<'_> {
+    /// The backend config.
+    ///
+    /// # Errors
+    /// [`InvalidConfig`]: there is none, or it cannot be read.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::Dump;
+    ///
+    /// let mut dump = Dump::new(b"stablehlo.custom_call @tpu_custom_call()".as_slice());
+    /// let call = dump.next_call()?.expect("there is one");
+    /// assert!(call.config().is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn config(&self) -> Result<BackendConfig<'_>, InvalidConfig> {
+        BackendConfig::from_json(self.backend_config.as_deref().unwrap_or_default())
+    }
+}
+
+/// The memory spaces that a kernel's body names, as Mosaic writes them, each once and
+/// in order; `None` when they cannot be seen, because the body is neither MLIR
+/// bytecode nor text.
+///
+/// ```
+/// use mosaic_memspace::custom_call::body_memory_spaces;
+///
+/// let body = b"memref<8xf32, #tpu.memory_space< vmem >>, memref<2xi32, #tpu.memory_space<smem>>";
+/// let spaces = body_memory_spaces(body);
+/// assert_eq!(spaces, Some(vec!["#tpu.memory_space<smem>", "#tpu.memory_space<vmem>"]));
+/// assert_eq!(body_memory_spaces(&[0xff, 0]), None);
+/// ```
+pub fn body_memory_spaces(body: &[u8]) -> Option<Vec<&str>> {
+    const BYTECODE: &[u8] = b"ML\xefR";
+    const BEGIN: &[u8] = b"#tpu.memory_space<";
+    /// Bytes that a memory space takes at most; what is longer is something else.
+    const LONGEST: usize = 100;
+
+    if !body.starts_with(BYTECODE) && std::str::from_utf8(body).is_err() {
+        return None;
+    }
+    let mut spaces = BTreeSet::new();
+    let mut rest = body;
+    while let Some(begin) = rest.iter().position(|byte| *byte == b'#') {
+        let here = rest.get(begin..).unwrap_or_default();
+        if here.starts_with(BEGIN)
+            && let Some(end) = here.iter().take(LONGEST).position(|byte| *byte == b'>')
+            && let Ok(space) = std::str::from_utf8(here.get(..=end).unwrap_or_default())
+        {
+            spaces.insert(space.parse().map_or(space, |known: MemorySpaceAttr| known.as_str()));
+        }
+        rest = here.get(1..).unwrap_or_default();
+    }
+    Some(spaces.into_iter().collect())
+}
+
+/// A call's parts, as places in its line.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    is_kernel: bool,
+    kernel_name: Option<Range<usize>>,
+    operands: usize,
+    results: usize,
+    config: Option<(Range<usize>, Escapes)>,
+}
+
+impl Found {
+    fn on(self, line: &str, number: u64) -> DumpedCall<'_> {
+        let part =
+            |range: Range<usize>, escapes| unescape(line.get(range).unwrap_or_default(), escapes);
+        DumpedCall {
+            line: number,
+            kernel_name: self.kernel_name.map(|range| part(range, Escapes::Mlir)),
+            operands: self.operands,
+            results: self.results,
+            backend_config: self.config.map(|(range, escapes)| part(range, escapes)),
+        }
+    }
+}
+
+/// The kernels' calls in a line.
+fn calls(line: &str) -> VecDeque<Found> {
+    if !line.contains("tpu_custom_call") {
+        return VecDeque::new();
+    }
+    let mut found = if line.contains("custom_call_target=") {
+        VecDeque::from([hlo(line)])
+    } else {
+        stablehlo(line)
+    };
+    found.retain(|call| call.is_kernel);
+    found
+}
+
+/// The custom calls in a line of StableHLO, in MLIR's short form or its generic one:
+/// `stablehlo.custom_call @target(…) {…} : (…) -> …`, `"stablehlo.custom_call"(…) <{…}> : …`.
+fn stablehlo(line: &str) -> VecDeque<Found> {
+    let mut calls = VecDeque::new();
+    let mut tokens = Tokens::new(line);
+    let mut key = "";
+    while let Some(token) = tokens.next() {
+        if let Token::Word(name) | Token::Text(name, _) = token
+            && name.ends_with(".custom_call")
+        {
+            let mut call = Found::default();
+            if tokens.skip("@tpu_custom_call") {
+                call.is_kernel = true;
+            }
+            if tokens.skip("(") {
+                call.operands = tokens.group();
+            }
+            calls.push_back(call);
+        }
+        let Some(call) = calls.back_mut() else { continue };
+        match token {
+            Token::Word(word) => {
+                call.is_kernel |= key == "call_target_name" && word == "@tpu_custom_call";
+                key = word;
+            }
+            Token::Text(text, place) => match key {
+                "backend_config" => call.config = Some((place, Escapes::Mlir)),
+                "kernel_name" => call.kernel_name = Some(place),
+                "call_target_name" => call.is_kernel |= text == "tpu_custom_call",
+                _ => {}
+            },
+            Token::Arrow => call.results = if tokens.skip("(") { tokens.group() } else { 1 },
+            Token::Mark(b'=') => {}
+            Token::Mark(_) => key = "",
+        }
+    }
+    calls
+}
+
+/// The instruction in a line of HLO:
+/// `%name = type custom-call(…), custom_call_target="…", backend_config={…}`.
+fn hlo(line: &str) -> Found {
+    let mut call = Found::default();
+    let mut tokens = Tokens::new(line);
+    let mut key = "";
+    let mut seen_type = false;
+    while let Some(token) = tokens.next() {
+        match token {
+            Token::Word(word) => {
+                if word == "custom-call" && tokens.skip("(") {
+                    call.operands = tokens.group();
+                }
+                key = word;
+            }
+            Token::Mark(b'=') => {
+                if !seen_type {
+                    seen_type = true;
+                    call.results = if tokens.skip("(") { tokens.group() } else { 1 };
+                } else if key == "backend_config" {
+                    let begin = tokens.at;
+                    if tokens.skip("{") {
+                        tokens.group();
+                        call.config = Some((begin..tokens.at, Escapes::None));
+                    }
+                }
+            }
+            Token::Text(text, place) => match key {
+                "custom_call_target" => call.is_kernel = text == "tpu_custom_call",
+                "backend_config" => call.config = Some((place, Escapes::Hlo)),
+                _ => {}
+            },
+            Token::Arrow | Token::Mark(_) => key = "",
+        }
+    }
+    call
+}
+
+/// The tokens of a line of MLIR or HLO, as far as they matter here.
+struct Tokens<'l> {
+    line: &'l str,
+    at: usize,
+}
+
+enum Token<'l> {
+    /// A name or a number, with what sets it apart: `%0`, `@main`, `stablehlo.add`.
+    Word(&'l str),
+    /// What stands between quotes, with its escapes, and where.
+    Text(&'l str, Range<usize>),
+    /// `->`
+    Arrow,
+    /// Any other character.
+    Mark(u8),
+}
+
+impl<'l> Tokens<'l> {
+    const fn new(line: &'l str) -> Self {
+        Self { line, at: 0 }
+    }
+
+    fn rest(&self) -> &'l [u8] {
+        self.line.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    fn pass(&mut self, bytes: usize) {
+        self.at = self.at.saturating_add(bytes);
+    }
+
+    fn next(&mut self) -> Option<Token<'l>> {
+        self.pass(self.rest().iter().take_while(|byte| byte.is_ascii_whitespace()).count());
+        let rest = self.rest();
+        let first = *rest.first()?;
+        if first == b'"' {
+            self.pass(1);
+            return Some(self.quoted());
+        }
+        if rest.starts_with(b"->") {
+            self.pass(2);
+            return Some(Token::Arrow);
+        }
+        let length = word_len(rest);
+        if length == 0 {
+            self.pass(1);
+            return Some(Token::Mark(first));
+        }
+        let word = self.line.get(self.at..self.at.saturating_add(length)).unwrap_or_default();
+        self.pass(length);
+        Some(Token::Word(word))
+    }
+
+    /// The rest of a string, up to its closing quote or the line's end.
+    fn quoted(&mut self) -> Token<'l> {
+        let begin = self.at;
+        let mut end = self.line.len();
+        while let Some(next) = self.line.get(self.at..).and_then(|rest| rest.find(['"', '\\'])) {
+            self.pass(next);
+            if self.rest().starts_with(b"\"") {
+                end = self.at;
+                self.pass(1);
+                break;
+            }
+            // What is escaped is never the end; past the line's end there is nothing.
+            self.pass(2);
+        }
+        if end == self.line.len() {
+            self.at = end;
+        }
+        Token::Text(self.line.get(begin..end).unwrap_or_default(), begin..end)
+    }
+
+    /// Passes over `word` if it comes next.
+    fn skip(&mut self, word: &str) -> bool {
+        let blanks = self.rest().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let after = self.rest().get(blanks..).and_then(|rest| rest.strip_prefix(word.as_bytes()));
+        let whole =
+            after.is_some_and(|after| word_len(word.as_bytes()) == 0 || word_len(after) == 0);
+        if whole {
+            self.pass(blanks.saturating_add(word.len()));
+        }
+        whole
+    }
+
+    /// Passes over a bracketed list, whose opening bracket has been passed, and
+    /// counts its elements.
+    fn group(&mut self) -> usize {
+        let mut depth = 1_usize;
+        let mut commas = 0_usize;
+        let mut empty = true;
+        while let Some(token) = self.next() {
+            match token {
+                Token::Mark(b'(' | b'[' | b'{' | b'<') => depth = depth.saturating_add(1),
+                Token::Mark(b')' | b']' | b'}' | b'>') => depth = depth.saturating_sub(1),
+                Token::Mark(b',') if depth == 1 => commas = commas.saturating_add(1),
+                Token::Mark(_) | Token::Word(_) | Token::Text(..) | Token::Arrow => {}
+            }
+            if depth == 0 {
+                break;
+            }
+            empty = false;
+        }
+        if empty { 0 } else { commas.saturating_add(1) }
+    }
+}
+
+/// How many bytes of a word come first. A dash is part of HLO's words, but not of an arrow.
+fn word_len(bytes: &[u8]) -> usize {
+    let part = |byte: u8, next: Option<&u8>| match byte {
+        b'-' => next != Some(&b'>'),
+        b'_' | b'.' | b'$' | b'%' | b'@' | b'#' | b'!' => true,
+        _ => byte.is_ascii_alphanumeric(),
+    };
+    let nexts = bytes.iter().skip(1).map(Some).chain([None]);
+    bytes.iter().zip(nexts).take_while(|(byte, next)| part(**byte, *next)).count()
+}
+
+/// How a string of a dump is escaped.
+#[derive(Clone, Copy, Debug)]
+enum Escapes {
+    None,
+    /// `\22`: two hexadecimal digits; or `\\`, `\"`, `\n`, `\t`.
+    Mlir,
+    /// `\042`: three octal digits; or as in C.
+    Hlo,
+}
+
+/// The string without its escapes; what is no escape stands for itself.
+fn unescape(text: &str, escapes: Escapes) -> Cow<'_, str> {
+    let (base, digits) = match escapes {
+        Escapes::None => return Cow::Borrowed(text),
+        Escapes::Mlir => (16, 2),
+        Escapes::Hlo => (8, 3),
+    };
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, escaped)) = rest.split_once('\\') {
+        plain.extend_from_slice(before.as_bytes());
+        let number = escaped.get(..digits).and_then(|code| u8::from_str_radix(code, base).ok());
+        let (byte, length) = match (number, escaped.as_bytes().first()) {
+            (Some(byte), _) => (byte, digits),
+            (None, Some(b'n')) => (b'\n', 1),
+            (None, Some(b't')) => (b'\t', 1),
+            (None, Some(b'r')) => (b'\r', 1),
+            (None, Some(byte @ (b'"' | b'\'' | b'\\'))) => (*byte, 1),
+            (None, _) => (b'\\', 0),
+        };
+        plain.push(byte);
+        rest = escaped.get(length..).unwrap_or_default();
+    }
+    plain.extend_from_slice(rest.as_bytes());
+    Cow::Owned(match String::from_utf8(plain) {
+        Ok(plain) => plain,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Parts = (u64, Option<String>, usize, usize, Option<String>);
+
+    fn found(text: &str) -> Vec<Parts> {
+        let mut dump = Dump::new(text.as_bytes());
+        let mut calls = Vec::new();
+        while let Ok(Some(call)) = dump.next_call() {
+            let name = call.kernel_name.map(Cow::into_owned);
+            let config = call.backend_config.map(Cow::into_owned);
+            calls.push((call.line, name, call.operands, call.results, config));
+        }
+        calls
+    }
+
+    #[test]
+    fn stablehlo_is_read_in_both_of_mlirs_forms() {
+        let text = r#"
+%0:2 = stablehlo.custom_call @tpu_custom_call(%a, %b#1) {backend_config = "{\22a\\\22: \0A1}", has_side_effect = true, kernel_name = "k\22"} : (tensor<4xf32>, tensor<i32>) -> (tensor<4xf32>, tensor<2x!quant.uniform<i8:f32, 1.0>>)
+%1 = "stablehlo.custom_call"(%a) <{api_version = 1 : i32, backend_config = "{}", call_target_name = @tpu_custom_call}> {kernel_name = "g"} : (tensor<4xf32>) -> tensor<4xf32> loc(#loc3)
+%1 = "stablehlo.custom_call"() <{call_target_name = "tpu_custom_call", backend_config = "{}"}> : () -> ()
+%2 = stablehlo.custom_call @Sharding(%a) {backend_config = "tpu_custom_call"} : (tensor<4xf32>) -> tensor<4xf32>
+%2 = stablehlo.custom_call @tpu_custom_call_other(%a) {backend_config = "{}"} : (tensor<4xf32>) -> tensor<4xf32>
+// tpu_custom_call
+"#;
+        let json = "{\"a\\\": \n1}".to_owned();
+        assert_eq!(
+            found(text),
+            [
+                (2, Some("k\"".into()), 2, 2, Some(json)),
+                (3, Some("g".into()), 1, 1, Some("{}".into())),
+                (4, None, 0, 0, Some("{}".into())),
+            ]
+        );
+    }
+
+    #[test]
+    fn several_calls_may_stand_on_a_line() {
+        let call = r#"stablehlo.custom_call @tpu_custom_call(%a) {backend_config = "{}", kernel_name = "k"} : (tensor<f32>) -> tensor<f32> "#;
+        assert_eq!(found(&call.repeat(3)).len(), 3);
+    }
+
+    #[test]
+    fn hlo_is_read_with_raw_json_and_with_quoted() {
+        let text = r#"
+  ROOT %gmm.1 = (f32[512,384]{1,0:T(8,128)}, /*index=1*/s32[]) custom-call(f32[2]{0} %x, %y, /*index=2*/%z), custom_call_target="tpu_custom_call", operand_layout_constraints={f32[2]{0}}, frontend_attributes={kernel_metadata={}}, metadata={op_name="a}\"b"}, backend_config={"a":{"b":"}\"{"}}, sharding={replicated}
+  %a.2 = f32[512]{0} custom-call(), custom_call_target="tpu_custom_call", backend_config="{\"a\":\n\0421\"}"
+  %b = f32[512]{0} custom-call(%tpu_custom_call.1), custom_call_target="Sharding"
+  %c = f32[512]{0} fusion(%tpu_custom_call.1), calls=%tpu_custom_call
+"#;
+        assert_eq!(
+            found(text),
+            [
+                (2, None, 3, 2, Some(r#"{"a":{"b":"}\"{"}}"#.into())),
+                (3, None, 0, 1, Some("{\"a\":\n\"1\"}".into())),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_cut_off_is_found_and_said_to_be_wrong() {
+        let text =
+            r#"%0 = stablehlo.custom_call @tpu_custom_call(%a) {backend_config = "{\22custom_c"#;
+        let mut dump = Dump::new(text.as_bytes());
+        let call = dump.next_call().ok().flatten();
+        assert!(call.is_some_and(|call| call.config().is_err()));
+    }
+}

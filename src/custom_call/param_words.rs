@@ -1,0 +1,514 @@
+//! The words that compiler parameters take.
+
+use crate::core_type::CoreType;
+use crate::error::{Code, Fault};
+use crate::mesh::Mesh;
+use crate::word::{List, Word, word_impls, word_of};
+use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+
+/// What the steps along one grid axis may assume of each other (JAX:
+/// `GridDimensionSemantics`).
+///
+/// ```
+/// use mosaic_memspace::custom_call::DimensionSemantics;
+///
+/// assert_eq!("core_parallel".parse(), Ok(DimensionSemantics::CoreParallel));
+/// let attribute = DimensionSemantics::Parallel.attribute();
+/// assert_eq!(attribute, "#tpu.dimension_semantics<parallel>");
+/// ```
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    EnumString,
+    VariantArray,
+    VariantNames,
+)]
+#[strum(
+    serialize_all = "snake_case",
+    parse_err_fn = UnknownParamWord::dimension_semantics,
+    parse_err_ty = UnknownParamWord
+)]
+pub enum DimensionSemantics {
+    /// The steps may run in any order.
+    Parallel,
+    /// The axis is spread over the cores.
+    CoreParallel,
+    /// The axis is spread over the subcores.
+    SubcoreParallel,
+    /// The steps run one after the other; what is meant when nothing is said.
+    Arbitrary,
+}
+
+impl DimensionSemantics {
+    /// All of them.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::custom_call::DimensionSemantics::ALL.len(), 4);
+    /// ```
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// JAX's word, e.g. `core_parallel`.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::DimensionSemantics;
+    /// assert_eq!(DimensionSemantics::Arbitrary.as_str(), "arbitrary");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    }
+
+    /// Mosaic's attribute, an element of a function's `dimension_semantics`.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::DimensionSemantics;
+    /// const TEXT: &str = DimensionSemantics::CoreParallel.attribute();
+    /// assert_eq!(TEXT, "#tpu.dimension_semantics<core_parallel>");
+    /// ```
+    pub const fn attribute(self) -> &'static str {
+        match self {
+            Self::Parallel => "#tpu.dimension_semantics<parallel>",
+            Self::CoreParallel => "#tpu.dimension_semantics<core_parallel>",
+            Self::SubcoreParallel => "#tpu.dimension_semantics<subcore_parallel>",
+            Self::Arbitrary => "#tpu.dimension_semantics<arbitrary>",
+        }
+    }
+}
+
+word_impls!(DimensionSemantics, "dimension semantics");
+
+impl Mesh<'_> {
+    /// What the cores along each axis may assume of each other.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::DimensionSemantics;
+    /// use mosaic_memspace::{Chip, Mesh};
+    /// let mesh = Mesh::scalar_subcore("core", None, Chip::V6e.facts())?;
+    /// assert_eq!(mesh.dimension_semantics(), [DimensionSemantics::CoreParallel]);
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn dimension_semantics(&self) -> &'static [DimensionSemantics] {
+        match self.core_type() {
+            CoreType::Tc => &[DimensionSemantics::Parallel],
+            CoreType::ScScalarSubcore => &[DimensionSemantics::CoreParallel],
+            CoreType::ScVectorSubcore => {
+                &[DimensionSemantics::CoreParallel, DimensionSemantics::SubcoreParallel]
+            }
+        }
+    }
+}
+
+/// What XLA may do with a call whose results are not used, or that is made twice
+/// (JAX: `SideEffectType`).
+///
+/// | | `has_side_effect` | `xla_allow_dce_side_effecting_op` | merged with its like | dropped when unused |
+/// |---|---|---|---|---|
+/// | pure | `false` | | yes | yes |
+/// | dataflow_side_effecting | `true` | `"true"` | no | yes |
+/// | side_effecting | `true` | | no | no |
+///
+/// ```
+/// use mosaic_memspace::custom_call::SideEffects;
+///
+/// assert_eq!("pure".parse(), Ok(SideEffects::Pure));
+/// assert_eq!(SideEffects::from(true), SideEffects::SideEffecting);
+/// ```
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    EnumString,
+    VariantArray,
+    VariantNames,
+)]
+#[strum(
+    serialize_all = "snake_case",
+    parse_err_fn = UnknownParamWord::side_effects,
+    parse_err_ty = UnknownParamWord
+)]
+pub enum SideEffects {
+    /// May be merged and dropped; JAX's `False`.
+    #[default]
+    Pure,
+    /// May be dropped, but not merged.
+    DataflowSideEffecting,
+    /// May be neither merged nor dropped; JAX's `True`.
+    SideEffecting,
+}
+
+impl SideEffects {
+    /// All of them.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::custom_call::SideEffects::ALL.len(), 3);
+    /// ```
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// JAX's word, e.g. `side_effecting`.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::SideEffects;
+    /// assert_eq!(SideEffects::Pure.as_str(), "pure");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    }
+
+    /// The custom call's `has_side_effect` attribute.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::SideEffects;
+    /// assert!(SideEffects::DataflowSideEffecting.has_side_effect());
+    /// ```
+    pub const fn has_side_effect(self) -> bool {
+        match self {
+            Self::Pure => false,
+            Self::DataflowSideEffecting | Self::SideEffecting => true,
+        }
+    }
+
+    /// The frontend attribute that lets XLA drop the call when nothing uses it,
+    /// as name and value.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::SideEffects;
+    /// let attribute = SideEffects::DataflowSideEffecting.frontend_attribute();
+    /// assert_eq!(attribute, Some(("xla_allow_dce_side_effecting_op", "true")));
+    /// assert_eq!(SideEffects::SideEffecting.frontend_attribute(), None);
+    /// ```
+    pub const fn frontend_attribute(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::DataflowSideEffecting => Some(("xla_allow_dce_side_effecting_op", "true")),
+            Self::Pure | Self::SideEffecting => None,
+        }
+    }
+}
+
+/// JAX's `has_side_effects` may be a boolean.
+impl From<bool> for SideEffects {
+    fn from(has_side_effects: bool) -> Self {
+        if has_side_effects { Self::SideEffecting } else { Self::Pure }
+    }
+}
+
+word_impls!(SideEffects, "side effects");
+
+/// How arrays lie in the memory of a SparseCore kernel (JAX: `Tiling`).
+///
+/// ```
+/// use mosaic_memspace::CoreType;
+/// use mosaic_memspace::custom_call::Tiling;
+///
+/// let tiling = Tiling::resolve(Some(false), CoreType::ScVectorSubcore);
+/// assert_eq!(tiling, Ok(Some(Tiling::SparseCore)));
+/// assert_eq!(Tiling::Compact.as_str(), "TILING_COMPACT");
+/// ```
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    EnumString,
+    VariantArray,
+    VariantNames,
+)]
+#[strum(parse_err_fn = UnknownParamWord::tiling, parse_err_ty = UnknownParamWord)]
+pub enum Tiling {
+    /// `TILING_COMPACT`: as on a TensorCore; what is meant when nothing is said.
+    #[strum(serialize = "TILING_COMPACT")]
+    Compact,
+    /// `TILING_SPARSE_CORE`: a SparseCore's own.
+    #[strum(serialize = "TILING_SPARSE_CORE")]
+    SparseCore,
+}
+
+impl Tiling {
+    /// Both.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::custom_call::Tiling::ALL.len(), 2);
+    /// ```
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// The word in the custom call's JSON, e.g. `TILING_COMPACT`.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::Tiling;
+    /// assert_eq!(Tiling::SparseCore.as_str(), "TILING_SPARSE_CORE");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    }
+
+    /// The tiling that `use_tc_tiling_on_sc` means (JAX: `_resolve_tiling`); a
+    /// TensorCore kernel has none to choose.
+    ///
+    /// # Errors
+    /// [`TcTilingFlagOnTensorCore`] when it is given at all to a TensorCore kernel.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::custom_call::Tiling;
+    ///
+    /// assert_eq!(Tiling::resolve(None, CoreType::Tc), Ok(None));
+    /// assert!(Tiling::resolve(Some(false), CoreType::Tc).is_err());
+    /// let unset = Tiling::resolve(None, CoreType::ScScalarSubcore);
+    /// assert_eq!(unset, Ok(Some(Tiling::Compact)));
+    /// ```
+    pub const fn resolve(
+        use_tc_tiling_on_sc: Option<bool>,
+        core_type: CoreType,
+    ) -> Result<Option<Self>, TcTilingFlagOnTensorCore> {
+        match core_type {
+            CoreType::Tc => match use_tc_tiling_on_sc {
+                None => Ok(None),
+                Some(value) => Err(TcTilingFlagOnTensorCore(value)),
+            },
+            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => match use_tc_tiling_on_sc {
+                None | Some(true) => Ok(Some(Self::Compact)),
+                Some(false) => Ok(Some(Self::SparseCore)),
+            },
+        }
+    }
+}
+
+word_impls!(Tiling, "a tiling: TILING_COMPACT or TILING_SPARSE_CORE");
+
+/// `use_tc_tiling_on_sc` given to a TensorCore kernel.
+///
+/// ```
+/// use mosaic_memspace::CoreType;
+/// use mosaic_memspace::custom_call::Tiling;
+/// assert_eq!(
+///     Tiling::resolve(Some(true), CoreType::Tc).unwrap_err().to_string(),
+///     "use_tc_tiling_on_sc=True is not supported for TC kernels"
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("use_tc_tiling_on_sc={} is not supported for TC kernels", if *.0 { "True" } else { "False" })]
+pub struct TcTilingFlagOnTensorCore(bool);
+
+impl Fault for TcTilingFlagOnTensorCore {
+    fn code(&self) -> Code {
+        Code::TcTilingFlagOnTensorCore
+    }
+}
+
+/// How hard the SparseCore compiler tries (JAX: `OptLevel`; unset means O3).
+///
+/// ```
+/// use mosaic_memspace::custom_call::OptLevel;
+/// assert_eq!("O2".parse(), Ok(OptLevel::O2));
+/// assert_eq!(OptLevel::O0.as_str(), "O0");
+/// ```
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    EnumString,
+    VariantArray,
+    VariantNames,
+)]
+#[strum(parse_err_fn = UnknownParamWord::opt_level, parse_err_ty = UnknownParamWord)]
+pub enum OptLevel {
+    /// `O0`
+    O0,
+    /// `O1`
+    O1,
+    /// `O2`
+    O2,
+    /// `O3`
+    O3,
+}
+
+impl OptLevel {
+    /// All of them.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::custom_call::OptLevel::ALL.len(), 4);
+    /// ```
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// JAX's word, e.g. `O2`.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::OptLevel;
+    /// assert_eq!(OptLevel::O3.as_str(), "O3");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    }
+}
+
+word_impls!(OptLevel, "an opt level: O0, O1, O2 or O3");
+
+/// What a custom call says it runs on.
+///
+/// JAX knows one word, `sparsecore`, and says nothing of a TensorCore kernel.
+///
+/// ```
+/// use mosaic_memspace::CoreType;
+/// use mosaic_memspace::custom_call::DeviceType;
+///
+/// assert_eq!(DeviceType::of(CoreType::ScScalarSubcore), Some(DeviceType::SparseCore));
+/// assert_eq!(DeviceType::of(CoreType::Tc), None);
+/// ```
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    EnumString,
+    VariantArray,
+    VariantNames,
+)]
+#[strum(
+    serialize_all = "lowercase",
+    parse_err_fn = UnknownParamWord::device_type,
+    parse_err_ty = UnknownParamWord
+)]
+pub enum DeviceType {
+    /// `sparsecore`
+    SparseCore,
+}
+
+impl DeviceType {
+    /// All of them.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::custom_call::DeviceType::ALL.len(), 1);
+    /// ```
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// JAX's word, `sparsecore`.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::DeviceType;
+    /// assert_eq!(DeviceType::SparseCore.as_str(), "sparsecore");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    }
+
+    /// The word in the custom call's JSON.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::DeviceType;
+    /// assert_eq!(DeviceType::SparseCore.json_word(), "DEVICE_TYPE_SPARSECORE");
+    /// ```
+    pub const fn json_word(self) -> &'static str {
+        match self {
+            Self::SparseCore => "DEVICE_TYPE_SPARSECORE",
+        }
+    }
+
+    /// The device type of a kernel for cores of this type; `None` for a TensorCore's,
+    /// of which nothing is said.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::custom_call::DeviceType;
+    /// const TC: Option<DeviceType> = DeviceType::of(CoreType::Tc);
+    /// assert_eq!(TC, None);
+    /// ```
+    pub const fn of(core_type: CoreType) -> Option<Self> {
+        match core_type {
+            CoreType::Tc => None,
+            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => Some(Self::SparseCore),
+        }
+    }
+}
+
+word_impls!(DeviceType, "a device type: sparsecore");
+
+/// A word from outside that a compiler parameter does not take.
+///
+/// ```
+/// use mosaic_memspace::custom_call::OptLevel;
+/// let error = "O4".parse::<OptLevel>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown opt_level: O4; expected one of O0, O1, O2, O3");
+/// assert_eq!(error.word(), "O4");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {parameter}: {word}; expected one of {}", List(*.known))]
+pub struct UnknownParamWord {
+    parameter: &'static str,
+    word: Word,
+    known: &'static [&'static str],
+}
+
+impl UnknownParamWord {
+    fn dimension_semantics(word: &str) -> Self {
+        Self::new("dimension semantics", word, <DimensionSemantics as VariantNames>::VARIANTS)
+    }
+
+    fn side_effects(word: &str) -> Self {
+        Self::new("has_side_effects", word, <SideEffects as VariantNames>::VARIANTS)
+    }
+
+    fn tiling(word: &str) -> Self {
+        Self::new("tiling", word, <Tiling as VariantNames>::VARIANTS)
+    }
+
+    fn opt_level(word: &str) -> Self {
+        Self::new("opt_level", word, <OptLevel as VariantNames>::VARIANTS)
+    }
+
+    fn device_type(word: &str) -> Self {
+        Self::new("device type", word, <DeviceType as VariantNames>::VARIANTS)
+    }
+
+    fn new(parameter: &'static str, word: &str, known: &'static [&'static str]) -> Self {
+        Self { parameter, word: Word::new(word), known }
+    }
+
+    /// The word, as it came.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::Tiling;
+    /// assert_eq!("compact".parse::<Tiling>().unwrap_err().word(), "compact");
+    /// ```
+    pub fn word(&self) -> &str {
+        self.word.as_str()
+    }
+}
+
+impl Fault for UnknownParamWord {
+    fn code(&self) -> Code {
+        Code::UnknownParamWord
+    }
+}

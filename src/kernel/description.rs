@@ -1,0 +1,518 @@
+//! A kernel as it is described: built from types, or read from JSON.
+
+use super::spelled::Spelled;
+use crate::check::{self, AccessOp, AccessShape, BlockDim, DmaMode, GridAxis, IndexEntry, Role};
+use crate::chip::{Chip, ChipFacts};
+use crate::core_type::CoreType;
+use crate::custom_call::{CompilerParams, CostEstimate, DimensionSemantics, ParamError};
+use crate::dtype::Dtype;
+use crate::memory_space::{MemorySpace, Resolved};
+
+/// A kernel's description.
+///
+/// Built step by step here; read from JSON by `Kernels` of feature `read`.
+/// Nothing is checked before [`check`](Self::check) or [`resolve`](Self::resolve).
+///
+/// ```
+/// use mosaic_memspace::kernel::{Kernel, Operand, Scratch};
+/// use mosaic_memspace::{Chip, CoreType, Dtype, MemorySpace};
+///
+/// let operand = |operand: Operand| operand.block([128, 256]).index_map([Some(0), None]);
+/// let kernel = Kernel::pipelined(CoreType::Tc)
+///     .named("scale")
+///     .on(Chip::V5e)
+///     .grid([4])
+///     .operand(operand(Operand::input("x", [512, 256], Dtype::Float32)))
+///     .operand(operand(Operand::output("o", [512, 256], Dtype::Float32)))
+///     .scratch(Scratch::new("t", MemorySpace::VMEM, [128, 256], Dtype::Float32));
+///
+/// let resolved = kernel.resolve()?;
+/// let bytes: Vec<_> = resolved.operands().iter().map(|operand| operand.bytes).collect();
+/// assert_eq!(bytes, [Some(131_072), Some(131_072)]);
+/// # Ok::<(), mosaic_memspace::kernel::Diagnostics>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    pub(super) name: Option<String>,
+    pub(super) chip: Option<OnChip>,
+    pub(super) core_type: Option<Spelled<CoreType>>,
+    pub(super) mesh: Option<Mesh>,
+    pub(super) grid: Vec<Option<u64>>,
+    pub(super) scalar_prefetch: Vec<Prefetch>,
+    pub(super) operands: Vec<Operand>,
+    pub(super) scratch: Vec<Scratch>,
+    pub(super) aliases: Vec<(i64, i64)>,
+    pub(super) params: Params,
+    pub(super) custom_barrier: bool,
+    pub(super) has_communication: bool,
+    pub(super) cost_estimate: Option<CostEstimate<'static>>,
+    pub(super) accesses: Vec<Access>,
+    pub(super) body: Vec<u8>,
+}
+
+/// The chip that a kernel is for.
+#[derive(Clone, Debug)]
+pub(super) enum OnChip {
+    Word(Spelled<Chip>),
+    Facts(Box<ChipFacts>),
+}
+
+impl OnChip {
+    pub(super) fn facts(&self) -> Option<&ChipFacts> {
+        match self {
+            Self::Word(chip) => chip.known().map(|chip| chip.facts()),
+            Self::Facts(facts) => Some(facts),
+        }
+    }
+}
+
+/// The compiler parameters; where a person wrote what cannot be one of them, the
+/// fault stands for it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Params {
+    pub(super) sound: CompilerParams,
+    pub(super) faults: Vec<ParamError>,
+}
+
+impl From<CompilerParams> for Params {
+    fn from(sound: CompilerParams) -> Self {
+        Self { sound, faults: Vec::new() }
+    }
+}
+
+impl Kernel {
+    /// A kernel whose operands move through windows (`pl.pallas_call`).
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::kernel::Kernel;
+    /// assert!(Kernel::pipelined(CoreType::Tc).resolve().is_ok());
+    /// ```
+    pub fn pipelined(core_type: CoreType) -> Self {
+        Self { core_type: Some(core_type.into()), ..Self::default() }
+    }
+
+    /// A kernel that runs on a mesh of cores and moves its operands itself
+    /// (`pl.kernel`).
+    ///
+    /// ```
+    /// use mosaic_memspace::Chip;
+    /// use mosaic_memspace::kernel::{Kernel, Mesh};
+    /// let kernel = Kernel::unpipelined(Mesh::vector_subcores("c", "s")).on(Chip::V5p);
+    /// assert!(kernel.resolve().is_ok());
+    /// ```
+    pub fn unpipelined(mesh: Mesh) -> Self {
+        Self { mesh: Some(mesh), ..Self::default() }
+    }
+
+    /// Gives the kernel a name.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.name = Some(name.to_owned());
+        self
+    }
+
+    /// Says which chip it is for. Without one, what needs a chip is not checked.
+    #[must_use]
+    pub fn on(mut self, chip: Chip) -> Self {
+        self.chip = Some(OnChip::Word(chip.into()));
+        self
+    }
+
+    /// Says which chip it is for, registered or not, with any number of cores.
+    ///
+    /// ```
+    /// use mosaic_memspace::kernel::Kernel;
+    /// use mosaic_memspace::{Chip, CoreType};
+    /// let megacore = Chip::V5p.facts().with_num_cores(2)?;
+    /// assert!(Kernel::pipelined(CoreType::Tc).on_chip(megacore).resolve().is_ok());
+    /// # Ok::<(), mosaic_memspace::CoreCountUnsupported>(())
+    /// ```
+    #[must_use]
+    pub fn on_chip(mut self, facts: ChipFacts) -> Self {
+        self.chip = Some(OnChip::Facts(Box::new(facts)));
+        self
+    }
+
+    /// Sets the grid: the number of steps along each axis.
+    #[must_use]
+    pub fn grid(mut self, grid: impl IntoIterator<Item = u64>) -> Self {
+        self.grid = grid.into_iter().map(Some).collect();
+        self
+    }
+
+    /// Sets a grid in which `None` is an axis whose steps are known only when the
+    /// kernel runs.
+    #[must_use]
+    pub fn dynamic_grid(mut self, grid: impl IntoIterator<Item = Option<u64>>) -> Self {
+        self.grid = grid.into_iter().collect();
+        self
+    }
+
+    /// Adds an argument that is in smem before the first step.
+    #[must_use]
+    pub fn prefetch(mut self, prefetch: Prefetch) -> Self {
+        self.scalar_prefetch.push(prefetch);
+        self
+    }
+
+    /// Adds an input or an output.
+    #[must_use]
+    pub fn operand(mut self, operand: Operand) -> Self {
+        self.operands.push(operand);
+        self
+    }
+
+    /// Adds scratch memory or semaphores.
+    #[must_use]
+    pub fn scratch(mut self, scratch: Scratch) -> Self {
+        self.scratch.push(scratch);
+        self
+    }
+
+    /// Lets an output take an input's place in memory. Inputs are counted with
+    /// the scalar prefetch before them.
+    #[must_use]
+    pub fn alias(mut self, input: u32, output: u32) -> Self {
+        self.aliases.push((input.into(), output.into()));
+        self
+    }
+
+    /// Sets the compiler parameters.
+    #[must_use]
+    pub fn params(mut self, params: CompilerParams) -> Self {
+        self.params = params.into();
+        self
+    }
+
+    /// Says that the kernel uses the barrier semaphore.
+    #[must_use]
+    pub fn custom_barrier(mut self) -> Self {
+        self.custom_barrier = true;
+        self
+    }
+
+    /// Says that the kernel talks to other devices.
+    #[must_use]
+    pub fn communicating(mut self) -> Self {
+        self.has_communication = true;
+        self
+    }
+
+    /// Says what the kernel costs.
+    #[must_use]
+    pub fn costing(mut self, cost_estimate: CostEstimate<'static>) -> Self {
+        self.cost_estimate = Some(cost_estimate);
+        self
+    }
+
+    /// Adds a load, a store or a copy that the body makes.
+    #[must_use]
+    pub fn access(mut self, access: Access) -> Self {
+        self.accesses.push(access);
+        self
+    }
+
+    /// Sets the body: the serialised Mosaic module.
+    #[must_use]
+    pub fn body(mut self, module: impl Into<Vec<u8>>) -> Self {
+        self.body = module.into();
+        self
+    }
+}
+
+/// The mesh of cores that an unpipelined kernel runs on; a count that is absent
+/// is the chip's. Which counts are possible is up to the chip: [`crate::Mesh`].
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    pub(super) core_type: Spelled<CoreType>,
+    pub(super) core_axis: String,
+    pub(super) subcore_axis: String,
+    pub(super) num_cores: Option<i64>,
+    pub(super) num_subcores: Option<i64>,
+}
+
+impl Mesh {
+    fn new(core_type: CoreType, core_axis: &str, subcore_axis: &str) -> Self {
+        Self {
+            core_type: core_type.into(),
+            core_axis: core_axis.to_owned(),
+            subcore_axis: subcore_axis.to_owned(),
+            num_cores: None,
+            num_subcores: None,
+        }
+    }
+
+    /// TensorCores along an axis.
+    pub fn tensor_cores(axis: &str) -> Self {
+        Self::new(CoreType::Tc, axis, "")
+    }
+
+    /// The scalar subcores of SparseCores along an axis.
+    pub fn scalar_subcores(axis: &str) -> Self {
+        Self::new(CoreType::ScScalarSubcore, axis, "")
+    }
+
+    /// The vector subcores of SparseCores, along two axes.
+    pub fn vector_subcores(core_axis: &str, subcore_axis: &str) -> Self {
+        Self::new(CoreType::ScVectorSubcore, core_axis, subcore_axis)
+    }
+
+    /// Sets the number of cores.
+    #[must_use]
+    pub fn cores(mut self, num_cores: u32) -> Self {
+        self.num_cores = Some(num_cores.into());
+        self
+    }
+
+    /// Sets the number of vector subcores of each.
+    #[must_use]
+    pub fn subcores(mut self, num_subcores: u32) -> Self {
+        self.num_subcores = Some(num_subcores.into());
+        self
+    }
+}
+
+/// An argument that is in smem before the first step (`num_scalar_prefetch`).
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "read", derive(serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Prefetch {
+    #[cfg_attr(feature = "read", serde(default))]
+    pub(super) name: Option<String>,
+    pub(super) shape: Vec<u64>,
+    pub(super) dtype: Spelled<Dtype>,
+}
+
+impl Prefetch {
+    /// An argument of this shape, in elements.
+    pub fn new(name: &str, shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
+        Self { name: Some(name.to_owned()), shape: shape.into(), dtype: dtype.into() }
+    }
+}
+
+/// An input or an output of a kernel.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "read", derive(serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Operand {
+    #[cfg_attr(feature = "read", serde(default))]
+    pub(super) name: Option<String>,
+    #[cfg_attr(feature = "read", serde(deserialize_with = "super::json::role"))]
+    pub(super) role: Role,
+    pub(super) array_shape: Vec<u64>,
+    #[cfg_attr(feature = "read", serde(default, deserialize_with = "super::json::block_shape"))]
+    pub(super) block_shape: Option<Vec<BlockDim>>,
+    #[cfg_attr(feature = "read", serde(default, deserialize_with = "super::json::index_map"))]
+    pub(super) index_map: Option<Vec<IndexEntry>>,
+    pub(super) dtype: Spelled<Dtype>,
+    #[cfg_attr(feature = "read", serde(default))]
+    pub(super) space: Option<Spelled<MemorySpace>>,
+    #[cfg_attr(feature = "read", serde(default))]
+    pub(super) buffers: Option<i64>,
+    #[cfg_attr(feature = "read", serde(default))]
+    pub(super) annotated: Option<Spelled<MemorySpace>>,
+}
+
+impl Operand {
+    fn new(name: &str, role: Role, array_shape: Vec<u64>, dtype: Dtype) -> Self {
+        Self {
+            name: Some(name.to_owned()),
+            role,
+            array_shape,
+            block_shape: None,
+            index_map: None,
+            dtype: dtype.into(),
+            space: None,
+            buffers: None,
+            annotated: None,
+        }
+    }
+
+    /// An input: an array of this shape, in elements.
+    pub fn input(name: &str, array_shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
+        Self::new(name, Role::Input, array_shape.into(), dtype)
+    }
+
+    /// An output: an array of this shape, in elements.
+    pub fn output(name: &str, array_shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
+        Self::new(name, Role::Output, array_shape.into(), dtype)
+    }
+
+    /// Sets the shape of the block; without one, it is the whole array.
+    #[must_use]
+    pub fn block(self, block_shape: impl IntoIterator<Item = u64>) -> Self {
+        self.block_dims(block_shape.into_iter().map(BlockDim::Blocked))
+    }
+
+    /// Sets the block with squeezed and element dimensions.
+    #[must_use]
+    pub fn block_dims(mut self, block_shape: impl IntoIterator<Item = BlockDim>) -> Self {
+        self.block_shape = Some(block_shape.into_iter().collect());
+        self
+    }
+
+    /// Sets the index map: for each dimension the grid axis that it follows, or
+    /// `None` for 0. Without one, it is all zeros.
+    #[must_use]
+    pub fn index_map(self, axes: impl IntoIterator<Item = Option<usize>>) -> Self {
+        let entry = |axis: Option<usize>| axis.map_or(IndexEntry::Zero, IndexEntry::Axis);
+        self.index_entries(axes.into_iter().map(entry))
+    }
+
+    /// Sets an index map with entries that are more than a grid axis.
+    #[must_use]
+    pub fn index_entries(mut self, entries: impl IntoIterator<Item = IndexEntry>) -> Self {
+        self.index_map = Some(entries.into_iter().collect());
+        self
+    }
+
+    /// Sets the memory space of the block spec.
+    #[must_use]
+    pub fn space(mut self, space: MemorySpace) -> Self {
+        self.space = Some(space.into());
+        self
+    }
+
+    /// Sets the number of buffers of the window (`pl.Buffered`).
+    #[must_use]
+    pub fn buffers(mut self, buffers: u32) -> Self {
+        self.buffers = Some(buffers.into());
+        self
+    }
+
+    /// Sets the memory space that is put on the value itself
+    /// (`pltpu.with_memory_space_constraint`); only it colours the operand.
+    #[must_use]
+    pub fn annotated(mut self, space: MemorySpace) -> Self {
+        self.annotated = Some(space.into());
+        self
+    }
+}
+
+/// The kind of a scratch semaphore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "read", derive(serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Semaphore {
+    /// Counts signals.
+    Regular,
+    /// Counts the bytes of copies.
+    Dma,
+    /// Waits for other devices.
+    Barrier,
+}
+
+/// Scratch memory of a kernel, or semaphores.
+#[derive(Clone, Debug)]
+pub struct Scratch {
+    pub(super) name: Option<String>,
+    pub(super) shape: Vec<u64>,
+    pub(super) holds: Holds,
+}
+
+/// What scratch holds.
+#[derive(Clone, Debug)]
+pub(super) enum Holds {
+    Elements { dtype: Spelled<Dtype>, space: Option<Spelled<MemorySpace>> },
+    Semaphores(Semaphore),
+}
+
+impl Semaphore {
+    /// `regular`, `dma` or `barrier`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Regular => "regular",
+            Self::Dma => "dma",
+            Self::Barrier => "barrier",
+        }
+    }
+}
+
+impl Scratch {
+    /// Memory of this shape, in elements.
+    pub fn new(name: &str, space: MemorySpace, shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
+        let holds = Holds::Elements { dtype: dtype.into(), space: Some(space.into()) };
+        Self { name: Some(name.to_owned()), shape: shape.into(), holds }
+    }
+
+    /// Semaphores: one, if the shape is empty.
+    pub fn semaphore(name: &str, kind: Semaphore, shape: impl Into<Vec<u64>>) -> Self {
+        let holds = Holds::Semaphores(kind);
+        Self { name: Some(name.to_owned()), shape: shape.into(), holds }
+    }
+}
+
+/// A load, a store or a copy that a kernel's body makes, of refs by their names.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// A load or a store.
+    Local {
+        /// Which of the two, and how much at once.
+        access: check::Access,
+        /// The ref.
+        r#ref: String,
+    },
+    /// A copy.
+    Dma {
+        /// Its mode, and whether it adds.
+        dma: check::Dma,
+        /// The source.
+        src: String,
+        /// The destination.
+        dst: String,
+        /// The ref that holds the indices of a gather or a scatter.
+        indices: Option<String>,
+    },
+}
+
+impl Access {
+    /// A load.
+    pub fn load(r#ref: &str, shape: AccessShape) -> Self {
+        let access = check::Access { op: AccessOp::Load, shape };
+        Self::Local { access, r#ref: r#ref.to_owned() }
+    }
+
+    /// A store.
+    pub fn store(r#ref: &str, shape: AccessShape) -> Self {
+        let access = check::Access { op: AccessOp::Store, shape };
+        Self::Local { access, r#ref: r#ref.to_owned() }
+    }
+
+    /// A plain copy.
+    pub fn copy(src: &str, dst: &str) -> Self {
+        let dma = check::Dma { mode: DmaMode::Copy, add: false };
+        Self::Dma { dma, src: src.to_owned(), dst: dst.to_owned(), indices: None }
+    }
+
+    /// A copy of any kind; a gather and a scatter need indices.
+    pub fn dma(dma: check::Dma, src: &str, dst: &str, indices: Option<&str>) -> Self {
+        let indices = indices.map(str::to_owned);
+        Self::Dma { dma, src: src.to_owned(), dst: dst.to_owned(), indices }
+    }
+}
+
+impl Kernel {
+    /// The grid as the compiler's rules see it.
+    pub(super) fn grid_axes(&self) -> Vec<GridAxis> {
+        let semantics = self.params.sound.dimension_semantics.as_deref().unwrap_or_default();
+        let axis = |(number, extent): (usize, &Option<u64>)| GridAxis {
+            extent: *extent,
+            parallel: semantics.get(number) == Some(&DimensionSemantics::Parallel),
+        };
+        self.grid.iter().enumerate().map(axis).collect()
+    }
+}
+
+impl Operand {
+    /// The operand as the rules of blocks and windows see it.
+    pub(super) fn ruled(&self, space: Resolved, dtype: Dtype) -> check::Operand<'_> {
+        check::Operand {
+            role: self.role,
+            array_shape: &self.array_shape,
+            block_shape: self.block_shape.as_deref(),
+            element_shape: &[],
+            dtype,
+            index_map: self.index_map.as_deref(),
+            space,
+            buffers: self.buffers.map(|buffers| u32::try_from(buffers).unwrap_or(0)),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Faults that only a whole kernel can have.
+
+use crate::check::DmaMode;
+use crate::error::{Code, Fault};
+use crate::memory_space::Resolved;
+use crate::word::Word;
+
+/// What is wrong with a description as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum KernelFault {
+    #[error("both a core type and a mesh")]
+    CoreTypeAndMesh,
+    #[error("the name {name} is taken by {first}")]
+    DuplicateName { name: Word, first: String },
+    #[error("no ref is called {name}")]
+    UnknownRef { name: Word, known: String },
+    #[error("extent 0 in dimension {dimension} of the array, which is the block")]
+    ArrayExtentZero { dimension: usize },
+    #[error("{space} is an accumulator, which is never a memref")]
+    NoMemref { space: Resolved },
+    #[error("alias {input}->{output} has a number below 0")]
+    NegativeAlias { input: i64, output: i64 },
+    #[error("a {mode} without indices")]
+    NoIndices { mode: DmaMode },
+}
+
+impl Fault for KernelFault {
+    fn code(&self) -> Code {
+        match self {
+            Self::CoreTypeAndMesh => Code::CoreTypeAndMesh,
+            Self::DuplicateName { .. } => Code::DuplicateName,
+            Self::UnknownRef { .. } => Code::UnknownRef,
+            Self::ArrayExtentZero { .. } => Code::BlockExtentZero,
+            Self::NoMemref { .. } => Code::InvalidMemorySpace,
+            Self::NegativeAlias { .. } => Code::AliasIndexOutOfRange,
+            Self::NoIndices { .. } => Code::IllegalCopy,
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::CoreTypeAndMesh
+            | Self::DuplicateName { .. }
+            | Self::NoMemref { .. }
+            | Self::NegativeAlias { .. } => self.code().mend().to_owned(),
+            Self::UnknownRef { known, .. } if known.is_empty() => {
+                "the kernel has no refs".to_owned()
+            }
+            Self::UnknownRef { known, .. } => format!("use one of {known}"),
+            Self::ArrayExtentZero { .. } => {
+                "leave the operand out, or pass it in hbm, where it has no window".to_owned()
+            }
+            Self::NoIndices { .. } => {
+                "name the ref that holds the indices, of int32 in vmem".to_owned()
+            }
+        }
+    }
+}

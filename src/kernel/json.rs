@@ -1,0 +1,471 @@
+//! How a description is written in JSON, where that is not how it is kept.
+
+use super::description::{
+    Access, Holds, Kernel, Mesh, OnChip, Operand, Params, Prefetch, Scratch, Semaphore,
+};
+use super::spelled::Spelled;
+use crate::check::{self, AccessOp, AccessShape, BlockDim, DmaMode, IndexEntry, Role};
+use crate::chip::Chip;
+use crate::core_type::CoreType;
+use crate::custom_call::{
+    CollectiveId, CompilerParams, CostEstimate, DimensionSemantics, Flags, OptLevel, ParamError,
+    SideEffects, VmemLimit, WrittenFlagValue,
+};
+use crate::dtype::Dtype;
+use crate::memory_space::MemorySpace;
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
+use std::fmt;
+
+impl<'de> Deserialize<'de> for Kernel {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = WrittenKernel::deserialize(deserializer)?;
+        if written.core_type.is_none() && written.mesh.is_none() {
+            return Err(D::Error::custom("missing field `core_type` or `mesh`"));
+        }
+        Ok(Self {
+            name: written.name,
+            chip: written.chip.map(OnChip::Word),
+            core_type: written.core_type,
+            mesh: written.mesh,
+            grid: written.grid,
+            scalar_prefetch: written.scalar_prefetch,
+            operands: written.operands,
+            scratch: written.scratch,
+            aliases: written.aliases,
+            params: written.params.map_or_else(Params::default, Params::from),
+            custom_barrier: written.custom_barrier,
+            has_communication: written.has_communication,
+            cost_estimate: written.cost_estimate.map(CostEstimate::from),
+            accesses: written.accesses,
+            body: written.body_base64.map_or_else(Vec::new, |body| body.0),
+        })
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenKernel {
+    name: Option<String>,
+    chip: Option<Spelled<Chip>>,
+    core_type: Option<Spelled<CoreType>>,
+    mesh: Option<Mesh>,
+    #[serde(default)]
+    grid: Vec<Option<u64>>,
+    #[serde(default)]
+    scalar_prefetch: Vec<Prefetch>,
+    operands: Vec<Operand>,
+    #[serde(default)]
+    scratch: Vec<Scratch>,
+    #[serde(default)]
+    aliases: Vec<(i64, i64)>,
+    params: Option<WrittenParams>,
+    #[serde(default)]
+    custom_barrier: bool,
+    #[serde(default)]
+    has_communication: bool,
+    cost_estimate: Option<WrittenCost>,
+    #[serde(default)]
+    accesses: Vec<Access>,
+    body_base64: Option<Base64>,
+}
+
+struct Base64(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Base64 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        let bytes = base64_simd::STANDARD.decode_to_vec(text.as_bytes());
+        bytes.map(Self).map_err(|_| D::Error::custom("not base64"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Scratch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Written {
+            name: Option<String>,
+            #[serde(default)]
+            shape: Vec<u64>,
+            dtype: Option<Spelled<Dtype>>,
+            space: Option<Spelled<MemorySpace>>,
+            semaphore: Option<Semaphore>,
+        }
+        let Written { name, shape, dtype, space, semaphore } = Written::deserialize(deserializer)?;
+        let holds = match (semaphore, dtype, space) {
+            (Some(kind), None, None) => Holds::Semaphores(kind),
+            (None, Some(dtype), space) => Holds::Elements { dtype, space },
+            (None, None, _) => {
+                return Err(D::Error::custom("missing field `dtype` or `semaphore`"));
+            }
+            (Some(_), _, _) => {
+                let message = "a semaphore has no `dtype` and no `space` but semaphore_mem";
+                return Err(D::Error::custom(message));
+            }
+        };
+        Ok(Self { name, shape, holds })
+    }
+}
+
+impl<'de> Deserialize<'de> for Access {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Clone, Copy, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Op {
+            Load,
+            Store,
+            Dma,
+        }
+        #[derive(Clone, Copy, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Shape {
+            Scalar,
+            Vector,
+        }
+        #[derive(Clone, Copy, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Mode {
+            Copy,
+            Gather,
+            Scatter,
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Written {
+            op: Op,
+            r#ref: Option<String>,
+            shape: Option<Shape>,
+            src: Option<String>,
+            dst: Option<String>,
+            mode: Option<Mode>,
+            add: Option<bool>,
+            indices: Option<String>,
+        }
+        let written = Written::deserialize(deserializer)?;
+        let local = |op| {
+            if written.src.is_some() || written.dst.is_some() || written.indices.is_some() {
+                return Err(D::Error::custom("`src`, `dst` and `indices` belong to a dma"));
+            }
+            if written.mode.is_some() || written.add.is_some() {
+                return Err(D::Error::custom("`mode` and `add` belong to a dma"));
+            }
+            let shape = match written.shape.ok_or_else(|| D::Error::missing_field("shape"))? {
+                Shape::Scalar => AccessShape::Scalar,
+                Shape::Vector => AccessShape::Vector,
+            };
+            let r#ref = written.r#ref.clone().ok_or_else(|| D::Error::missing_field("ref"))?;
+            Ok(Self::Local { access: check::Access { op, shape }, r#ref })
+        };
+        match written.op {
+            Op::Load => local(AccessOp::Load),
+            Op::Store => local(AccessOp::Store),
+            Op::Dma => {
+                if written.r#ref.is_some() || written.shape.is_some() {
+                    return Err(D::Error::custom("`ref` and `shape` belong to a load or a store"));
+                }
+                let mode = match written.mode {
+                    None | Some(Mode::Copy) => DmaMode::Copy,
+                    Some(Mode::Gather) => DmaMode::Gather,
+                    Some(Mode::Scatter) => DmaMode::Scatter,
+                };
+                Ok(Self::Dma {
+                    dma: check::Dma { mode, add: written.add.unwrap_or(false) },
+                    src: written.src.ok_or_else(|| D::Error::missing_field("src"))?,
+                    dst: written.dst.ok_or_else(|| D::Error::missing_field("dst"))?,
+                    indices: written.indices,
+                })
+            }
+        }
+    }
+}
+
+/// A `block_shape`: numbers, `null` for squeezed, `{"element": n}`.
+pub(super) fn block_shape<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<BlockDim>>, D::Error> {
+    let written = Option::<Vec<WrittenBlockDim>>::deserialize(deserializer)?;
+    Ok(written.map(|dims| dims.into_iter().map(|dim| dim.0).collect()))
+}
+
+struct WrittenBlockDim(BlockDim);
+
+impl<'de> Deserialize<'de> for WrittenBlockDim {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Dim;
+        impl<'de> Visitor<'de> for Dim {
+            type Value = BlockDim;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, null for squeezed, or {\"element\": number}")
+            }
+
+            fn visit_u64<E: Error>(self, extent: u64) -> Result<BlockDim, E> {
+                Ok(BlockDim::Blocked(extent))
+            }
+
+            fn visit_i64<E: Error>(self, extent: i64) -> Result<BlockDim, E> {
+                Err(E::invalid_value(Unexpected::Signed(extent), &self))
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<BlockDim, E> {
+                Ok(BlockDim::Squeezed)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<BlockDim, A::Error> {
+                let mut element = None;
+                while let Some(key) = map.next_key::<String>()? {
+                    if key == "element" {
+                        element = Some(map.next_value()?);
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                        return Err(A::Error::unknown_field(&key, &["element"]));
+                    }
+                }
+                element.map(BlockDim::Element).ok_or_else(|| A::Error::missing_field("element"))
+            }
+        }
+        deserializer.deserialize_any(Dim).map(Self)
+    }
+}
+
+/// An `index_map`: for each dimension null, a grid axis, or `"other"`.
+pub(super) fn index_map<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<IndexEntry>>, D::Error> {
+    let written = Option::<Vec<WrittenIndexEntry>>::deserialize(deserializer)?;
+    Ok(written.map(|entries| entries.into_iter().map(|entry| entry.0).collect()))
+}
+
+struct WrittenIndexEntry(IndexEntry);
+
+impl<'de> Deserialize<'de> for WrittenIndexEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entry;
+        impl Visitor<'_> for Entry {
+            type Value = IndexEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("null, the number of a grid axis, or \"other\"")
+            }
+
+            fn visit_u64<E: Error>(self, axis: u64) -> Result<IndexEntry, E> {
+                // No grid has so many axes: out of range it stays.
+                Ok(IndexEntry::Axis(usize::try_from(axis).unwrap_or(usize::MAX)))
+            }
+
+            fn visit_i64<E: Error>(self, axis: i64) -> Result<IndexEntry, E> {
+                Err(E::invalid_value(Unexpected::Signed(axis), &self))
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<IndexEntry, E> {
+                Ok(IndexEntry::Zero)
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<IndexEntry, E> {
+                if word == "other" {
+                    Ok(IndexEntry::Other)
+                } else {
+                    Err(E::invalid_value(Unexpected::Str(word), &self))
+                }
+            }
+        }
+        deserializer.deserialize_any(Entry).map(Self)
+    }
+}
+
+/// `"in"` or `"out"`.
+pub(super) fn role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Written {
+        In,
+        Out,
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::In => Role::Input,
+        Written::Out => Role::Output,
+    })
+}
+
+impl<'de> Deserialize<'de> for Mesh {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Written {
+            core_type: Spelled<CoreType>,
+            axis: Option<String>,
+            core_axis: Option<String>,
+            subcore_axis: Option<String>,
+            num_cores: Option<i64>,
+            num_subcores: Option<i64>,
+        }
+        let mesh = Written::deserialize(deserializer)?;
+        let (core_axis, subcore_axis) = match mesh.core_type.known() {
+            Some(CoreType::Tc | CoreType::ScScalarSubcore) => {
+                if mesh.core_axis.is_some() || mesh.subcore_axis.is_some() {
+                    return Err(D::Error::custom("a mesh of this core type has one `axis`"));
+                }
+                if mesh.num_subcores.is_some() {
+                    return Err(D::Error::custom("a mesh of this core type has no `num_subcores`"));
+                }
+                (mesh.axis.ok_or_else(|| D::Error::missing_field("axis"))?, String::new())
+            }
+            Some(CoreType::ScVectorSubcore) => {
+                if mesh.axis.is_some() {
+                    let message = "a vector subcore mesh has a `core_axis` and a `subcore_axis`";
+                    return Err(D::Error::custom(message));
+                }
+                let missing = |axis: Option<String>, field| {
+                    axis.ok_or_else(|| D::Error::missing_field(field))
+                };
+                (missing(mesh.core_axis, "core_axis")?, missing(mesh.subcore_axis, "subcore_axis")?)
+            }
+            None => (String::new(), String::new()),
+        };
+        Ok(Self {
+            core_type: mesh.core_type,
+            core_axis,
+            subcore_axis,
+            num_cores: mesh.num_cores,
+            num_subcores: mesh.num_subcores,
+        })
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCost {
+    flops: i64,
+    transcendentals: i64,
+    bytes_accessed: i64,
+    #[serde(default)]
+    remote_bytes_transferred: i64,
+}
+
+impl From<WrittenCost> for CostEstimate<'static> {
+    fn from(written: WrittenCost) -> Self {
+        let mut cost = Self::default();
+        cost.flops = written.flops;
+        cost.transcendentals = written.transcendentals;
+        cost.bytes_accessed = written.bytes_accessed;
+        cost.remote_bytes_transferred = written.remote_bytes_transferred;
+        cost
+    }
+}
+
+/// Every field of JAX's `CompilerParams`, under its own name; what is absent, or
+/// null, is as in [`CompilerParams::default`].
+#[derive(Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct WrittenParams {
+    dimension_semantics: Option<Vec<DimensionSemantics>>,
+    allow_input_fusion: Option<Vec<bool>>,
+    vmem_limit_bytes: Option<i64>,
+    collective_id: Option<i64>,
+    has_side_effects: Option<WrittenSideEffects>,
+    flags: Option<WrittenFlags>,
+    internal_scratch_in_bytes: Option<u32>,
+    serialization_format: Option<u32>,
+    disable_bounds_checks: Option<bool>,
+    disable_semaphore_checks: Option<bool>,
+    skip_device_barrier: Option<bool>,
+    allow_collective_id_without_custom_barrier: Option<bool>,
+    shape_invariant_numerics: Option<bool>,
+    use_tc_tiling_on_sc: Option<bool>,
+    needs_layout_passes: Option<bool>,
+    fuse_transposed_lhs_in_matmul: Option<bool>,
+    opt_level: Option<OptLevel>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum WrittenSideEffects {
+    Any(bool),
+    Kind(SideEffects),
+}
+
+/// Flags in the order they are written in.
+struct WrittenFlags(Vec<(String, WrittenFlagValue)>);
+
+impl<'de> Deserialize<'de> for WrittenFlags {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = WrittenFlags;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of compiler flags")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WrittenFlags, A::Error> {
+                let mut flags = Vec::new();
+                while let Some((name, value)) = map.next_entry::<String, serde_json::Value>()? {
+                    flags.push((name, written_flag(value)));
+                }
+                Ok(WrittenFlags(flags))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+fn written_flag(value: serde_json::Value) -> WrittenFlagValue {
+    match &value {
+        serde_json::Value::Bool(value) => (*value).into(),
+        serde_json::Value::String(value) => WrittenFlagValue::Str(value.clone()),
+        serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(value), _) => value.into(),
+            (None, Some(value)) if number.is_f64() => value.into(),
+            (None, _) => WrittenFlagValue::Other(number.to_string()),
+        },
+        serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => {
+            WrittenFlagValue::Other(value.to_string())
+        }
+    }
+}
+
+impl From<WrittenParams> for Params {
+    fn from(written: WrittenParams) -> Self {
+        let mut faults = Vec::new();
+        let mut sound = CompilerParams::default();
+        sound.dimension_semantics = written.dimension_semantics;
+        sound.allow_input_fusion = written.allow_input_fusion;
+        sound.vmem_limit_bytes = written
+            .vmem_limit_bytes
+            .and_then(|bytes| VmemLimit::new(bytes).map_err(|fault| faults.push(fault)).ok());
+        sound.collective_id = written.collective_id.and_then(|id| {
+            CollectiveId::new(id).map_err(|fault| faults.push(ParamError::from(fault))).ok()
+        });
+        sound.has_side_effects = match written.has_side_effects {
+            Some(WrittenSideEffects::Any(any)) => any.into(),
+            Some(WrittenSideEffects::Kind(kind)) => kind,
+            None => sound.has_side_effects,
+        };
+        if let Some(WrittenFlags(flags)) = written.flags {
+            let flags = flags.iter().map(|(name, value)| (name.as_str(), value.clone()));
+            match Flags::from_written(flags) {
+                Ok(flags) => sound.flags = Some(flags),
+                Err(errors) => faults.extend(errors.into_iter().map(ParamError::from)),
+            }
+        }
+        sound.internal_scratch_in_bytes = written.internal_scratch_in_bytes;
+        sound.serialization_format = written.serialization_format.or(sound.serialization_format);
+        for (ours, theirs) in [
+            (&mut sound.disable_bounds_checks, written.disable_bounds_checks),
+            (&mut sound.disable_semaphore_checks, written.disable_semaphore_checks),
+            (&mut sound.skip_device_barrier, written.skip_device_barrier),
+            (
+                &mut sound.allow_collective_id_without_custom_barrier,
+                written.allow_collective_id_without_custom_barrier,
+            ),
+            (&mut sound.shape_invariant_numerics, written.shape_invariant_numerics),
+            (&mut sound.needs_layout_passes, written.needs_layout_passes),
+            (&mut sound.fuse_transposed_lhs_in_matmul, written.fuse_transposed_lhs_in_matmul),
+        ] {
+            *ours = theirs.unwrap_or(*ours);
+        }
+        sound.use_tc_tiling_on_sc = written.use_tc_tiling_on_sc;
+        sound.opt_level = written.opt_level;
+        Self { sound, faults }
+    }
+}

@@ -1,0 +1,20 @@
+//! A whole kernel: one description in, everything wrong with it out.
+
+mod description;
+mod fault;
+#[cfg(feature = "read")]
+mod json;
+mod place;
+#[cfg(feature = "read")]
+mod read;
+mod report;
+mod resolved;
+mod spelled;
+mod validate;
+
+pub use description::{Access, Kernel, Mesh, Operand, Prefetch, Scratch, Semaphore};
+pub use place::{Place, Step};
+#[cfg(feature = "read")]
+pub use read::{Described, InputError, Kernels, Locator, line_and_column};
+pub use report::{Diagnostic, Diagnostics, Fit, OperandReport, Report, ScratchReport};
+pub use resolved::ResolvedKernel;

@@ -1,0 +1,246 @@
+//! Kernels read from JSON, and where in it a place is.
+
+use super::description::Kernel;
+use super::place::{Place, Step};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+
+/// The kernels of a JSON text: a single one, several one after the other (as in
+/// JSON lines), or a list of them.
+///
+/// Each is read when it is asked for, so that one which cannot be used does not
+/// keep those before it from being checked.
+///
+/// ```
+/// use mosaic_memspace::kernel::Kernels;
+///
+/// let text = r#"{"core_type": "tc", "operands": []}
+///               {"core_type": "tc", "operand": []}"#;
+/// let mut kernels = Kernels::new(text);
+/// assert!(kernels.next().is_some_and(|kernel| kernel.is_ok()));
+/// let error = kernels.next().and_then(Result::err).map(|error| error.to_string());
+/// assert_eq!(
+///     error.as_deref(),
+///     Some("2:43: unknown field `operand`; did you mean `operands`?")
+/// );
+/// assert!(kernels.next().is_none());
+/// ```
+pub struct Kernels<'a> {
+    text: &'a str,
+    source: Source<'a>,
+}
+
+enum Source<'a> {
+    /// One after the other.
+    Stream(serde_json::StreamDeserializer<'a, serde_json::de::StrRead<'a>, &'a RawValue>),
+    List(std::vec::IntoIter<&'a RawValue>),
+    Failed(serde_json::Error),
+    Done,
+}
+
+impl<'a> Kernels<'a> {
+    /// The kernels of `text`.
+    pub fn new(text: &'a str) -> Self {
+        let source = if text.trim_ascii_start().starts_with('[') {
+            match serde_json::from_str::<Vec<&RawValue>>(text) {
+                Ok(list) => Source::List(list.into_iter()),
+                Err(error) => Source::Failed(error),
+            }
+        } else {
+            Source::Stream(serde_json::Deserializer::from_str(text).into_iter())
+        };
+        Self { text, source }
+    }
+
+    fn fail(&mut self, error: &serde_json::Error) -> InputError {
+        self.source = Source::Done;
+        InputError::new(String::new(), error, 1, 1)
+    }
+
+    fn read(&self, raw: &'a RawValue) -> Result<Described<'a>, InputError> {
+        let mut deserializer = serde_json::Deserializer::from_str(raw.get());
+        match serde_path_to_error::deserialize(&mut deserializer) {
+            Ok(kernel) => Ok(Described { kernel, text: self.text, json: raw }),
+            Err(error) => {
+                let path = error.path().to_string();
+                let (line, column) = line_and_column(self.text, offset(self.text, raw.get()));
+                let path = if path == "." { String::new() } else { path };
+                Err(InputError::new(path, error.inner(), line, column))
+            }
+        }
+    }
+}
+
+impl<'a> Iterator for Kernels<'a> {
+    type Item = Result<Described<'a>, InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let raw = match &mut self.source {
+            Source::Stream(stream) => stream.next(),
+            Source::List(list) => list.next().map(Ok),
+            Source::Failed(_) => None,
+            Source::Done => return None,
+        };
+        match (raw, std::mem::replace(&mut self.source, Source::Done)) {
+            (Some(Ok(raw)), source) => {
+                self.source = source;
+                Some(self.read(raw))
+            }
+            (Some(Err(error)), _) | (None, Source::Failed(error)) => Some(Err(self.fail(&error))),
+            (None, _) => None,
+        }
+    }
+}
+
+/// A kernel, and the JSON that describes it.
+///
+/// ```
+/// use mosaic_memspace::kernel::{Kernels, Place};
+///
+/// let text = r#"{"core_type": "tc",
+///                "operands": [], "grid": [4]}"#;
+/// let described = Kernels::new(text).next().and_then(Result::ok).ok_or("no kernel")?;
+/// let mut locator = described.locator();
+/// let range = locator.range(&Place::list("grid"));
+/// assert_eq!(&text[range.clone()], "[4]");
+/// assert_eq!(mosaic_memspace::kernel::line_and_column(text, range.start), (2, 40));
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Debug)]
+pub struct Described<'a> {
+    /// What it says.
+    pub kernel: Kernel,
+    text: &'a str,
+    json: &'a RawValue,
+}
+
+impl<'a> Described<'a> {
+    /// Finds places of the description in the text.
+    pub fn locator(&self) -> Locator<'a> {
+        Locator { text: self.text, json: self.json, parts: HashMap::new() }
+    }
+}
+
+/// Finds places of a description in the text that it was read from; what it has
+/// once taken apart it keeps.
+pub struct Locator<'a> {
+    text: &'a str,
+    json: &'a RawValue,
+    parts: HashMap<usize, Parts<'a>>,
+}
+
+enum Parts<'a> {
+    Object(HashMap<Cow<'a, str>, &'a RawValue>),
+    List(Vec<&'a RawValue>),
+    None,
+}
+
+impl<'a> Locator<'a> {
+    /// The bytes of the text that say what is at `place`; where nothing is
+    /// written there, those of what it is missing from.
+    pub fn range(&mut self, place: &Place) -> Range<usize> {
+        let mut json = self.json;
+        for step in place.steps() {
+            match self.part(json, step) {
+                Some(part) => json = part,
+                None => break,
+            }
+        }
+        let start = offset(self.text, json.get());
+        start..start.saturating_add(json.get().len())
+    }
+
+    fn part(&mut self, json: &'a RawValue, step: &Step) -> Option<&'a RawValue> {
+        let parts = match self.parts.entry(offset(self.text, json.get())) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(Parts::of(json)),
+        };
+        match (parts, step) {
+            (Parts::Object(parts), Step::Field(name)) => parts.get(*name).copied(),
+            (Parts::Object(parts), Step::Key(name)) => parts.get(&**name).copied(),
+            (Parts::List(parts), Step::Index(i) | Step::Named(i, _)) => parts.get(*i).copied(),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Parts<'a> {
+    fn of(json: &'a RawValue) -> Self {
+        let text = json.get();
+        let object = || serde_json::from_str(text).map(Self::Object);
+        let list = || serde_json::from_str(text).map(Self::List);
+        object().or_else(|_| list()).unwrap_or(Self::None)
+    }
+}
+
+/// A JSON text that cannot be used: no JSON, a wrong type, an unknown field.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {}{message}", Self::prefix(.path))]
+pub struct InputError {
+    /// The path in the kernel's JSON, as `operands[0].dtype`; empty at its top.
+    pub path: String,
+    /// The line of the text, from 1.
+    pub line: usize,
+    /// The column in the line, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl InputError {
+    /// From an error in a text that starts at this line and column.
+    fn new(path: String, error: &serde_json::Error, line: usize, column: usize) -> Self {
+        let start = if error.line() <= 1 { column } else { 1 };
+        Self {
+            path,
+            line: line.saturating_add(error.line().saturating_sub(1)),
+            column: start.saturating_add(error.column().saturating_sub(1)),
+            message: message(&error.to_string()),
+        }
+    }
+
+    fn prefix(path: &str) -> String {
+        if path.is_empty() { String::new() } else { format!("{path}: ") }
+    }
+}
+
+/// serde's message without its own line and column, and with a guess at what an
+/// unknown field was meant to be.
+fn message(message: &str) -> String {
+    let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
+    let Some((unknown, expected)) = message.split_once(", expected ") else {
+        return message.to_owned();
+    };
+    let Some(field) = unknown.strip_prefix("unknown field ") else {
+        return message.to_owned();
+    };
+    let nearest = quoted(expected)
+        .map(|known| (strsim::jaro_winkler(field.trim_matches('`'), known), known))
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    match nearest {
+        Some((likeness, known)) if likeness > 0.8 => format!("{unknown}; did you mean `{known}`?"),
+        Some(_) | None => message.to_owned(),
+    }
+}
+
+/// The words between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Where `part`, a slice of `text`, starts in it.
+fn offset(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+/// The line and the column of a byte of `text`, both from 1; columns count
+/// characters.
+pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.bytes().filter(|byte| *byte == b'\n').count();
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
+    (line.saturating_add(1), column.saturating_add(1))
+}

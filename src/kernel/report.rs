@@ -1,0 +1,186 @@
+//! What a kernel comes to, and everything that is wrong with it.
+
+use super::description::Semaphore;
+use super::place::Place;
+use crate::attribute::MemorySpaceAttr;
+use crate::core_type::CoreType;
+use crate::custom_call::Color;
+use crate::error::{Code, Fault, Severity};
+use crate::memory_space::Resolved;
+use std::fmt;
+
+/// Everything about a kernel, as far as it could be found out.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Report {
+    /// The kernel's name.
+    pub name: Option<String>,
+    /// The core type it is lowered for; `None` when its word is unknown.
+    pub core_type: Option<CoreType>,
+    /// The scalar prefetch and then the operands, in order.
+    pub operands: Vec<OperandReport>,
+    /// The scratch, in order.
+    pub scratch: Vec<ScratchReport>,
+    /// The bytes used and the bytes there; `None` without a chip.
+    pub fit: Option<Fit>,
+    /// The custom call's backend config; `None` when there is an error.
+    pub config: Option<String>,
+    /// Faults, in the order of the description.
+    pub diagnostics: Diagnostics,
+}
+
+/// What an operand, or an argument of the scalar prefetch, comes to.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct OperandReport {
+    /// Its name, given or made up.
+    pub name: String,
+    /// The memory space as written.
+    pub written: Option<String>,
+    /// The memory space; `None` when the written word, or the core type, is unknown.
+    pub resolved: Option<Resolved>,
+    /// Mosaic's attribute; `None` when there is none.
+    pub attribute: Option<MemorySpaceAttr>,
+    /// Whether it moves through a window.
+    pub windowed: bool,
+    /// Buffers of the window.
+    pub buffers: Option<u32>,
+    /// Bytes of one buffer, padded; `None` where it takes none on the chip.
+    pub bytes: Option<u64>,
+    /// The colour that XLA is handed.
+    pub color: Option<Color>,
+}
+
+/// What scratch comes to.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ScratchReport {
+    /// Its name, given or made up.
+    pub name: String,
+    /// The kind of the semaphores, if it holds any.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub semaphore: Option<Semaphore>,
+    /// The memory space; `None` when the written word, or the core type, is unknown.
+    pub resolved: Option<Resolved>,
+    /// Mosaic's attribute; `None` for an accumulator.
+    pub attribute: Option<MemorySpaceAttr>,
+    /// Bytes, padded; `None` for semaphores and accumulators.
+    pub bytes: Option<u64>,
+}
+
+/// The bytes that a kernel's declarations take, beside those there are.
+///
+/// What the compiler adds of its own, as for spilled registers, is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Fit {
+    /// Bytes of VMEM of a TensorCore kernel.
+    pub vmem_bytes: Option<u64>,
+    /// The limit on them that the compiler goes by.
+    pub vmem_limit_bytes: Option<u64>,
+    /// Bytes of SMEM.
+    pub smem_bytes: Option<u64>,
+    /// The SMEM that the core has.
+    pub smem_limit_bytes: Option<u64>,
+    /// Bytes of the SparseCore's pool: vmem of all subcores, and vmem_shared.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sparse_core_bytes: Option<u64>,
+    /// The size of that pool.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sparse_core_limit_bytes: Option<u64>,
+}
+
+/// A fault of a kernel: what, where, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// Its stable code.
+    pub code: Code,
+    /// Whether the kernel is refused for it.
+    pub severity: Severity,
+    /// Where in the description it is.
+    pub at: Place,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+}
+
+impl Diagnostic {
+    /// The diagnostic of a fault that is at this place.
+    pub fn new(fault: &dyn Fault, at: Place) -> Self {
+        let code = fault.code();
+        let (message, help) = (fault.to_string(), fault.help());
+        Self { code, severity: code.severity(), at, message, help }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { code, severity, at, message, help } = self;
+        let at = at.to_string();
+        let colon = if at.is_empty() { "" } else { ": " };
+        write!(f, "{severity}[{code}]: {at}{colon}{message} ({help})")
+    }
+}
+
+/// Every fault of a kernel, in the order of its description.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(transparent))]
+pub struct Diagnostics(Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// Adds a fault.
+    pub(super) fn push(&mut self, fault: &dyn Fault, at: Place) {
+        self.0.push(Diagnostic::new(fault, at));
+    }
+
+    /// Puts them into the order of the description.
+    pub(super) fn sort(&mut self) {
+        self.0.sort_by_key(|diagnostic| diagnostic.at.order());
+    }
+
+    /// Whether the kernel is refused.
+    ///
+    /// ```
+    /// assert!(!mosaic_memspace::kernel::Diagnostics::default().has_errors());
+    /// ```
+    pub fn has_errors(&self) -> bool {
+        self.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// The faults, one after the other.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::kernel::Diagnostics::default().iter().count(), 0);
+    /// ```
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.0.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// One a line.
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.iter().enumerate().try_for_each(|(i, diagnostic)| {
+            let newline = if i == 0 { "" } else { "\n" };
+            write!(f, "{newline}{diagnostic}")
+        })
+    }
+}
+
+impl std::error::Error for Diagnostics {}

@@ -1,0 +1,87 @@
+//! Loads, stores and copies of the body, by the refs that they name.
+
+use super::Pass;
+use super::refs::Ref;
+use crate::check::{self, CopyEnd, DmaMode, Indices};
+use crate::core_type::CoreType;
+use crate::kernel::description::Access;
+use crate::kernel::fault::KernelFault;
+use crate::kernel::place::Place;
+use crate::memory_space::Resolved;
+
+impl Pass<'_> {
+    pub(super) fn accesses(&mut self) {
+        let Some(core_type) = self.target.core_type else { return };
+        for (index, access) in self.kernel.accesses.iter().enumerate() {
+            let place = Place::list("accesses").index(index);
+            match access {
+                Access::Local { access, r#ref } => {
+                    let Some(space) = self.space_of(r#ref, &place, "ref") else { continue };
+                    if let Err(fault) = access.check(space, core_type) {
+                        self.push(&fault, place);
+                    }
+                }
+                Access::Dma { dma, src, dst, indices } => {
+                    let ends =
+                        (self.space_of(src, &place, "src"), self.space_of(dst, &place, "dst"));
+                    self.indices(*dma, indices.as_deref(), &place);
+                    if let (Some(src), Some(dst)) = ends {
+                        self.copy(*dma, src, dst, core_type, place);
+                    }
+                }
+            }
+        }
+    }
+
+    fn copy(
+        &mut self,
+        dma: check::Dma,
+        src: Resolved,
+        dst: Resolved,
+        core_type: CoreType,
+        place: Place,
+    ) {
+        if let Err(fault) = dma.check(src, dst, core_type) {
+            self.push(&fault, place);
+        }
+    }
+
+    fn indices(&mut self, dma: check::Dma, name: Option<&str>, place: &Place) {
+        let end = match dma.mode {
+            DmaMode::Copy | DmaMode::Gather => CopyEnd::Source,
+            DmaMode::Scatter => CopyEnd::Destination,
+        };
+        let place = place.clone().field("indices");
+        let Some(name) = name else {
+            match dma.mode {
+                DmaMode::Copy => {}
+                DmaMode::Gather | DmaMode::Scatter => {
+                    self.push(&KernelFault::NoIndices { mode: dma.mode }, place);
+                }
+            }
+            return;
+        };
+        match self.refs.get(name) {
+            Err(fault) => self.push(&fault, place),
+            Ok(Ref { rank, dtype: Some(dtype), resolved: Some(space), sound: true, .. }) => {
+                let indices = Indices { end, space: Some(*space), rank: *rank, dtype: *dtype };
+                if let Err(fault) = dma.check_indices(indices) {
+                    self.push(&fault, place);
+                }
+            }
+            Ok(_) => {} // has its fault already
+        }
+    }
+
+    /// The space of a ref that may be accessed; an unknown one is reported, and
+    /// one that has a fault already is left alone.
+    fn space_of(&mut self, name: &str, place: &Place, field: &'static str) -> Option<Resolved> {
+        match self.refs.get(name) {
+            Ok(found) => found.resolved.filter(|_| found.sound),
+            Err(fault) => {
+                self.push(&fault, place.clone().field(field));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Aliases, and the colours that they carry.
+
+use super::Pass;
+use crate::check::Role;
+use crate::custom_call::{
+    Alias, AliasError, AliasFaults, AliasWarning, Color, HbmSpecs, InputColor, Placed, Side,
+    alias_colors,
+};
+use crate::dtype::Dtype;
+use crate::error::Fault;
+use crate::kernel::fault::KernelFault;
+use crate::kernel::place::Place;
+use crate::kernel::spelled::Spelled;
+use std::collections::HashMap;
+
+/// A value that XLA knows: an argument of the prefetch, an input or an output.
+struct Value<'k> {
+    /// Its place in the report's list of operands.
+    listed: usize,
+    place: Place,
+    placed: Placed,
+    shape: &'k [u64],
+    dtype: Option<Dtype>,
+}
+
+impl<'k> Pass<'k> {
+    pub(super) fn aliases(&mut self) {
+        let Some(core_type) = self.target.core_type else { return };
+        let (inputs, outputs) = (self.values(Role::Input), self.values(Role::Output));
+        let mut aliases = Vec::new();
+        let mut places = HashMap::new();
+        for (number, (input, output)) in self.kernel.aliases.iter().enumerate() {
+            let place = Place::list("aliases").index(number);
+            match (usize::try_from(*input), usize::try_from(*output)) {
+                (Ok(input), Ok(output)) => {
+                    let alias = Alias { input, output };
+                    let types = (inputs.get(input), outputs.get(output));
+                    if let Err(fault) = check_types(alias, types) {
+                        self.push(&fault, place.clone());
+                    }
+                    aliases.push(alias);
+                    places.insert(alias, place); // of a repeated one, the later
+                }
+                (Err(_), _) | (_, Err(_)) => {
+                    let fault = KernelFault::NegativeAlias { input: *input, output: *output };
+                    self.push(&fault, place);
+                }
+            }
+        }
+        let ends =
+            |values: &[Value<'_>]| -> Vec<_> { values.iter().map(|value| value.placed).collect() };
+        let colors = alias_colors(
+            &ends(&inputs),
+            &ends(&outputs),
+            &aliases,
+            core_type,
+            HbmSpecs::LeaveUncolored,
+        );
+        let of_value = |side, index: usize, field| {
+            let values = match side {
+                Side::Input => &inputs,
+                Side::Output => &outputs,
+            };
+            let place = values.get(index).map(|value| value.place.clone().field(field));
+            place.unwrap_or_default()
+        };
+        let of_alias = |alias: &Alias| places.get(alias).cloned().unwrap_or_default();
+        let warnings = match colors {
+            Ok((colors, warnings)) => {
+                for (value, color) in inputs.iter().zip(colors.inputs.iter().flatten()) {
+                    self.color(value.listed, color.map(InputColor::color));
+                }
+                for (value, color) in outputs.iter().zip(colors.outputs.iter().flatten()) {
+                    self.color(value.listed, *color);
+                }
+                self.colors = colors;
+                warnings
+            }
+            Err(AliasFaults { errors, warnings }) => {
+                for fault in errors {
+                    let place = match &fault {
+                        AliasError::Color { side, index, .. } => {
+                            of_value(*side, *index, "annotated")
+                        }
+                        AliasError::OutOfRange { alias, .. }
+                        | AliasError::Repeated { alias, .. }
+                        | AliasError::Conflict { alias, .. }
+                        | AliasError::Mismatch { alias, .. } => of_alias(alias),
+                    };
+                    self.push(&fault, place);
+                }
+                warnings
+            }
+        };
+        for warning in warnings {
+            let place = match &warning {
+                AliasWarning::SpaceLost { alias, .. } => of_alias(alias),
+                AliasWarning::HbmSpecUncolored { side, index } => of_value(*side, *index, "space"),
+            };
+            self.push(&warning as &dyn Fault, place);
+        }
+    }
+
+    fn color(&mut self, listed: usize, color: Option<Color>) {
+        if let Some(operand) = self.report.operands.get_mut(listed) {
+            operand.color = color;
+        }
+    }
+
+    /// The values of one side, in the order in which aliases count them.
+    fn values(&self, role: Role) -> Vec<Value<'k>> {
+        let mut values = Vec::new();
+        let listed = |index| self.report.operands.get(index);
+        if role == Role::Input {
+            for (index, prefetch) in self.kernel.scalar_prefetch.iter().enumerate() {
+                let name = listed(index).map(|operand| operand.name.as_str()).unwrap_or_default();
+                values.push(Value {
+                    listed: index,
+                    place: Place::list("scalar_prefetch").named(index, name),
+                    placed: Placed::default(),
+                    shape: &prefetch.shape,
+                    dtype: prefetch.dtype.known().copied(),
+                });
+            }
+        }
+        let before = self.kernel.scalar_prefetch.len();
+        for (index, operand) in self.kernel.operands.iter().enumerate() {
+            if operand.role != role {
+                continue;
+            }
+            let at = before.saturating_add(index);
+            let name = listed(at).map(|operand| operand.name.as_str()).unwrap_or_default();
+            let known = |space: &Option<Spelled<_>>| space.as_ref()?.known().copied();
+            values.push(Value {
+                listed: at,
+                place: Place::list("operands").named(index, name),
+                placed: Placed {
+                    annotated: known(&operand.annotated),
+                    block_spec: known(&operand.space),
+                },
+                shape: &operand.array_shape,
+                dtype: operand.dtype.known().copied(),
+            });
+        }
+        values
+    }
+}
+
+fn check_types(
+    alias: Alias,
+    ends: (Option<&Value<'_>>, Option<&Value<'_>>),
+) -> Result<(), AliasError> {
+    if let (Some(input), Some(output)) = ends
+        && let (Some(from), Some(to)) = (input.dtype, output.dtype)
+    {
+        return alias.check_types((input.shape, from), (output.shape, to));
+    }
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! Bytes.
+
+use super::Pass;
+
+impl Pass<'_> {
+    pub(super) fn memory(&mut self) {}
+}

@@ -1,0 +1,102 @@
+//! Scratch: memory, semaphores, accumulators.
+
+use super::Pass;
+use super::operands::{attribute, named};
+use super::refs::Ref;
+use crate::check::{AccumulatorAllocator, AccumulatorError, check_scratch};
+use crate::dtype::Dtype;
+use crate::kernel::description::{Holds, Scratch};
+use crate::kernel::place::Place;
+use crate::kernel::report::ScratchReport;
+use crate::memory_space::Resolved;
+
+impl<'k> Pass<'k> {
+    pub(super) fn scratch(&mut self) {
+        let mut accumulators = self.target.chip.map(AccumulatorAllocator::new);
+        for (index, scratch) in self.kernel.scratch.iter().enumerate() {
+            self.one_scratch(index, scratch, accumulators.as_mut());
+        }
+    }
+
+    fn one_scratch(
+        &mut self,
+        index: usize,
+        scratch: &'k Scratch,
+        accumulators: Option<&mut AccumulatorAllocator<'_>>,
+    ) {
+        let name = named(scratch.name.as_ref(), "scratch", index);
+        let place = Place::list("scratch").named(index, &name);
+        let semaphore = match &scratch.holds {
+            Holds::Semaphores(kind) => Some(*kind),
+            Holds::Elements { .. } => None,
+        };
+        let (dtype, resolved) = match &scratch.holds {
+            Holds::Semaphores(_) => (None, self.target.core_type.map(|_| Resolved::SEMAPHORE_MEM)),
+            Holds::Elements { dtype, space } => {
+                let dtype = self.known(dtype, &place, "dtype");
+                let space = space.as_ref().map(|space| self.known(space, &place, "space"));
+                let resolved = match space {
+                    Some(None) => None,
+                    Some(space) => self.resolved(space),
+                    None => self.resolved(None),
+                };
+                (dtype, resolved)
+            }
+        };
+        let sound = match (resolved, self.target.core_type) {
+            (Some(space), Some(core_type)) => {
+                match check_scratch(space, core_type, self.target.chip) {
+                    Ok(()) => match (space, dtype, accumulators) {
+                        (Resolved::Acc(mxu_id), Some(dtype), Some(accumulators)) => {
+                            self.accumulator(mxu_id, scratch, dtype, accumulators, &place)
+                        }
+                        (Resolved::Acc(_) | Resolved::Memref(_), _, _) => true,
+                    },
+                    Err(fault) => {
+                        self.push(&fault, place.clone().field("space"));
+                        false
+                    }
+                }
+            }
+            (None, _) | (_, None) => false,
+        };
+        let rank = scratch.shape.len();
+        self.enter(Ref { name: name.clone(), rank, dtype, resolved, sound }, &place);
+        let attribute = resolved.and_then(attribute);
+        self.report.scratch.push(ScratchReport {
+            name,
+            semaphore,
+            resolved,
+            attribute,
+            bytes: None,
+        });
+    }
+
+    fn accumulator(
+        &mut self,
+        mxu_id: u8,
+        scratch: &Scratch,
+        dtype: Dtype,
+        accumulators: &mut AccumulatorAllocator<'_>,
+        place: &Place,
+    ) -> bool {
+        let Err(fault) = accumulators.allocate(&scratch.shape, dtype, mxu_id) else { return true };
+        self.push(&fault, place.clone().field(field_of(&fault)));
+        false
+    }
+}
+
+/// The field that the fault is about.
+const fn field_of(fault: &AccumulatorError) -> &'static str {
+    match fault {
+        AccumulatorError::Dtype(_) => "dtype",
+        AccumulatorError::NoAccumulators { .. } | AccumulatorError::MxuIdOutOfRange { .. } => {
+            "space"
+        }
+        AccumulatorError::Rank { .. }
+        | AccumulatorError::MinorDim { .. }
+        | AccumulatorError::MajorDims { .. }
+        | AccumulatorError::SizeOverflow
+        | AccumulatorError::Overflow { .. } => "shape",
+    }
+}

@@ -1,0 +1,695 @@
+//! Cores in a row, and the spaces they own.
+
+use crate::chip::{ChipFacts, NoSparseCores};
+use crate::core_type::CoreType;
+use crate::error::{Code, Fault};
+use crate::memory_space::{CoreMemorySpace, MemorySpace};
+use crate::resolve::CallSite;
+use crate::word::{List, same};
+use std::fmt;
+
+/// Cores of one type that run a kernel together, along one named axis or two
+/// (JAX: `TensorCoreMesh`, `ScalarSubcoreMesh`, `VectorSubcoreMesh`).
+///
+/// ```
+/// use mosaic_memspace::{Chip, CoreMemorySpace, CoreType, Mesh, MeshError, MemorySpace};
+///
+/// const MESH: Result<Mesh<'static>, MeshError> =
+///     Mesh::vector_subcore("core", "subcore", Some(1), None, Chip::Tpu7x.facts());
+/// let mesh = MESH?;
+/// assert_eq!(mesh.core_type(), CoreType::ScVectorSubcore);
+/// assert_eq!(mesh.size(), 16);
+/// assert_eq!(mesh.to_string(), "sc_vector_subcore mesh (core=1, subcore=16)");
+/// assert_eq!(mesh.tag(MemorySpace::VMEM), Ok(CoreMemorySpace::VmemOfScVectorSubcore));
+/// # Ok::<(), MeshError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mesh<'a>(Kind<'a>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind<'a> {
+    TensorCore { cores: MeshAxis<'a> },
+    ScalarSubcore { cores: MeshAxis<'a> },
+    VectorSubcore { cores: MeshAxis<'a>, subcores: MeshAxis<'a> },
+}
+
+impl<'a> Mesh<'a> {
+    /// A mesh of TensorCores; without a number, of those that make one logical
+    /// device of the chip. Like JAX it takes more than the chip has.
+    ///
+    /// # Errors
+    /// [`MeshError::WithoutCores`] for a number of zero or less, which JAX takes.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh, MeshError};
+    /// const MESH: Result<Mesh<'static>, MeshError> =
+    ///     Mesh::tensor_core("x", None, Chip::V5e.facts());
+    /// assert_eq!(MESH?.size(), 1);
+    /// assert!(Mesh::tensor_core("x", Some(0), Chip::V5e.facts()).is_err());
+    /// # Ok::<(), MeshError>(())
+    /// ```
+    pub const fn tensor_core(
+        axis: &'a str,
+        num_cores: Option<i64>,
+        chip: &ChipFacts,
+    ) -> Result<Self, MeshError> {
+        let num_cores = match num_cores {
+            Some(num_cores) => num_cores,
+            None => chip.num_cores.get() as i64,
+        };
+        match at_least_one(num_cores, CoresOf::TensorCores) {
+            Ok(extent) => Ok(Self(Kind::TensorCore { cores: MeshAxis { name: axis, extent } })),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A mesh of SparseCores' scalar subcores, one for each SparseCore; without a
+    /// number, of all that the chip has.
+    ///
+    /// # Errors
+    /// [`MeshError::NoSparseCores`], then [`MeshError::TooManyCores`], then
+    /// [`MeshError::WithoutCores`] for a number of zero or less, which JAX takes.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh, MeshError};
+    /// const MESH: Result<Mesh<'static>, MeshError> =
+    ///     Mesh::scalar_subcore("core", None, Chip::V5p.facts());
+    /// assert_eq!(MESH?.size(), 4);
+    /// assert!(Mesh::scalar_subcore("core", Some(5), Chip::V5p.facts()).is_err());
+    /// assert!(Mesh::scalar_subcore("core", None, Chip::V5e.facts()).is_err());
+    /// # Ok::<(), MeshError>(())
+    /// ```
+    pub const fn scalar_subcore(
+        axis: &'a str,
+        num_cores: Option<i64>,
+        chip: &ChipFacts,
+    ) -> Result<Self, MeshError> {
+        let sparse_core = match chip.require_sparse_core() {
+            Ok(sparse_core) => sparse_core,
+            Err(absent) => return Err(MeshError::NoSparseCores(absent)),
+        };
+        let has = sparse_core.num_cores.get();
+        let num_cores = match at_most(num_cores, has, CoresOf::SparseCores, chip) {
+            Ok(num_cores) => num_cores,
+            Err(error) => return Err(error),
+        };
+        match at_least_one(num_cores, CoresOf::SparseCores) {
+            Ok(extent) => Ok(Self(Kind::ScalarSubcore { cores: MeshAxis { name: axis, extent } })),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A mesh of SparseCores' vector subcores; without a number, of all that the
+    /// chip has. The axes may have one name, which makes a strange
+    /// [`jax_shape`](Self::jax_shape).
+    ///
+    /// # Errors
+    /// Those of [`scalar_subcore`](Self::scalar_subcore), of either axis.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh, MeshError};
+    /// const MESH: Result<Mesh<'static>, MeshError> =
+    ///     Mesh::vector_subcore("core", "subcore", None, Some(4), Chip::V6e.facts());
+    /// assert_eq!(MESH?.size(), 8);
+    /// # Ok::<(), MeshError>(())
+    /// ```
+    pub const fn vector_subcore(
+        core_axis: &'a str,
+        subcore_axis: &'a str,
+        num_cores: Option<i64>,
+        num_subcores: Option<i64>,
+        chip: &ChipFacts,
+    ) -> Result<Self, MeshError> {
+        let sparse_core = match chip.require_sparse_core() {
+            Ok(sparse_core) => sparse_core,
+            Err(absent) => return Err(MeshError::NoSparseCores(absent)),
+        };
+        let has = sparse_core.num_cores.get();
+        let num_cores = match at_most(num_cores, has, CoresOf::SparseCores, chip) {
+            Ok(num_cores) => num_cores,
+            Err(error) => return Err(error),
+        };
+        let has = sparse_core.num_subcores.get();
+        let num_subcores = match at_most(num_subcores, has, CoresOf::VectorSubcores, chip) {
+            Ok(num_subcores) => num_subcores,
+            Err(error) => return Err(error),
+        };
+        let cores = match at_least_one(num_cores, CoresOf::SparseCores) {
+            Ok(extent) => MeshAxis { name: core_axis, extent },
+            Err(error) => return Err(error),
+        };
+        match at_least_one(num_subcores, CoresOf::VectorSubcores) {
+            Ok(extent) => {
+                let subcores = MeshAxis { name: subcore_axis, extent };
+                Ok(Self(Kind::VectorSubcore { cores, subcores }))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The type of its cores.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, CoreType, Mesh};
+    /// let mesh = Mesh::tensor_core("x", None, Chip::V5e.facts())?;
+    /// assert_eq!(mesh.core_type(), CoreType::Tc);
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn core_type(&self) -> CoreType {
+        match self.0 {
+            Kind::TensorCore { .. } => CoreType::Tc,
+            Kind::ScalarSubcore { .. } => CoreType::ScScalarSubcore,
+            Kind::VectorSubcore { .. } => CoreType::ScVectorSubcore,
+        }
+    }
+
+    /// Its axes.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh, MeshAxis, MeshShape};
+    /// let mesh = Mesh::vector_subcore("core", "subcore", None, None, Chip::V6e.facts())?;
+    /// let core = MeshAxis { name: "core", extent: 2 };
+    /// let subcore = MeshAxis { name: "subcore", extent: 16 };
+    /// assert_eq!(mesh.shape(), MeshShape { core, subcore: Some(subcore) });
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn shape(&self) -> MeshShape<'a> {
+        match self.0 {
+            Kind::TensorCore { cores } | Kind::ScalarSubcore { cores } => {
+                MeshShape { core: cores, subcore: None }
+            }
+            Kind::VectorSubcore { cores, subcores } => {
+                MeshShape { core: cores, subcore: Some(subcores) }
+            }
+        }
+    }
+
+    /// What JAX answers for [`shape`](Self::shape): a dictionary, in which two
+    /// axes of one name become one with the extent of the second.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh, MeshAxis, MeshShape};
+    /// let mesh = Mesh::vector_subcore("x", "x", None, None, Chip::V6e.facts())?;
+    /// let core = MeshAxis { name: "x", extent: 16 };
+    /// assert_eq!(mesh.jax_shape(), MeshShape { core, subcore: None });
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn jax_shape(&self) -> MeshShape<'a> {
+        let shape = self.shape();
+        match shape.subcore {
+            Some(subcore) if same(shape.core.name, subcore.name) => {
+                MeshShape { core: subcore, subcore: None }
+            }
+            Some(_) | None => shape,
+        }
+    }
+
+    /// How many cores it has, over all axes.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh};
+    /// let mesh = Mesh::vector_subcore("x", "x", None, None, Chip::V6e.facts())?;
+    /// assert_eq!(mesh.size(), 32);
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn size(&self) -> u64 {
+        let shape = self.shape();
+        match shape.subcore {
+            Some(subcore) => shape.core.extent.saturating_mul(subcore.extent), // both below 2³²
+            None => shape.core.extent,
+        }
+    }
+
+    /// Where a ref without a memory space lies.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, MemorySpace, Mesh};
+    /// let mesh = Mesh::scalar_subcore("core", None, Chip::V6e.facts())?;
+    /// assert_eq!(mesh.default_memory_space(), MemorySpace::HBM);
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn default_memory_space(&self) -> MemorySpace {
+        CallSite::Other.default_space(self.core_type())
+    }
+
+    /// The spaces that it owns (JAX: `supported_memory_spaces`). An iterator, so
+    /// not `const`; [`tag`](Self::tag) is.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh};
+    /// let mesh = Mesh::scalar_subcore("core", None, Chip::V6e.facts())?;
+    /// let spaces: Vec<_> = mesh.owned_spaces().map(|tagged| tagged.space().as_str()).collect();
+    /// assert_eq!(spaces, ["vmem_shared", "smem", "semaphore_mem"]);
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub fn owned_spaces(&self) -> impl Iterator<Item = CoreMemorySpace> + use<> {
+        owned_spaces(self.core_type())
+    }
+
+    /// `space`, tagged as owned by this mesh (JAX: `space @ mesh`).
+    ///
+    /// # Errors
+    /// [`MemorySpaceNotSupportedByMesh`] for anything but a TPU space that such a
+    /// mesh owns.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, CoreMemorySpace, MemorySpace, Mesh};
+    /// let mesh = Mesh::tensor_core("x", None, Chip::V5e.facts())?;
+    /// assert_eq!(mesh.tag(MemorySpace::CMEM), Ok(CoreMemorySpace::CmemOfTc));
+    /// assert!(mesh.tag(MemorySpace::HBM).is_err());
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn tag(
+        &self,
+        space: MemorySpace,
+    ) -> Result<CoreMemorySpace, MemorySpaceNotSupportedByMesh> {
+        let core_type = self.core_type();
+        let tagged = match space {
+            MemorySpace::Tpu(space) => CoreMemorySpace::new(space, core_type),
+            MemorySpace::Any
+            | MemorySpace::Default
+            | MemorySpace::Error
+            | MemorySpace::Index
+            | MemorySpace::Key
+            | MemorySpace::Host
+            | MemorySpace::Core(_)
+            | MemorySpace::Acc(_) => None,
+        };
+        match tagged {
+            Some(tagged) => Ok(tagged),
+            None => Err(MemorySpaceNotSupportedByMesh { space, core_type }),
+        }
+    }
+
+    /// Whether this mesh, named first, and `other` can be used in one kernel as
+    /// JAX has it (`check_is_compatible_with`), which is not symmetric: a
+    /// TensorCore mesh refuses every SparseCore mesh, and not the reverse.
+    ///
+    /// # Errors
+    /// A [`MeshConflict`] for two meshes of one kind, equal ones too; for
+    /// SparseCore meshes that differ in core axis or cores; for a TensorCore mesh
+    /// before any SparseCore mesh, and after one with an axis of the same name.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh};
+    /// let chip = Chip::Tpu7x.facts();
+    /// let tensor_core = Mesh::tensor_core("x", None, chip)?;
+    /// let vector = Mesh::vector_subcore("core", "subcore", None, None, chip)?;
+    /// assert!(vector.check_is_compatible_with(&tensor_core).is_ok());
+    /// assert!(tensor_core.check_is_compatible_with(&vector).is_err());
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn check_is_compatible_with(&self, other: &Self) -> Result<(), MeshConflict<'a>> {
+        match self.conflict(other) {
+            Some(reason) => Err(MeshConflict { first: *self, second: *other, reason }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the two can be used in one kernel, named in one order or the
+    /// other: the same answer both ways.
+    ///
+    /// # Errors
+    /// Those of [`check_is_compatible_with`](Self::check_is_compatible_with), with
+    /// the TensorCore mesh taken as the second.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh};
+    /// let chip = Chip::Tpu7x.facts();
+    /// let tensor_core = Mesh::tensor_core("x", None, chip)?;
+    /// let scalar = Mesh::scalar_subcore("core", None, chip)?;
+    /// assert!(tensor_core.can_share_a_kernel_with(&scalar).is_ok());
+    /// assert!(scalar.can_share_a_kernel_with(&tensor_core).is_ok());
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn can_share_a_kernel_with(&self, other: &Self) -> Result<(), MeshConflict<'a>> {
+        match self.0 {
+            Kind::TensorCore { .. } => other.check_is_compatible_with(self),
+            Kind::ScalarSubcore { .. } | Kind::VectorSubcore { .. } => {
+                self.check_is_compatible_with(other)
+            }
+        }
+    }
+
+    const fn conflict(&self, other: &Self) -> Option<MeshConflictReason> {
+        match self.0 {
+            Kind::TensorCore { cores } => match other.0 {
+                Kind::TensorCore { cores: others } if cores.is(others) => {
+                    Some(MeshConflictReason::Incompatible)
+                }
+                Kind::TensorCore { .. } => Some(MeshConflictReason::TwoTensorCore),
+                Kind::ScalarSubcore { .. } | Kind::VectorSubcore { .. } => {
+                    Some(MeshConflictReason::Incompatible)
+                }
+            },
+            Kind::ScalarSubcore { cores } => match other.0 {
+                Kind::TensorCore { cores: others } => clash(same(cores.name, others.name)),
+                Kind::ScalarSubcore { .. } => Some(MeshConflictReason::TwoScalarSubcore),
+                Kind::VectorSubcore { cores: others, .. } => mismatch(cores.is(others)),
+            },
+            Kind::VectorSubcore { cores, subcores } => match other.0 {
+                Kind::TensorCore { cores: others } => {
+                    clash(same(cores.name, others.name) || same(subcores.name, others.name))
+                }
+                Kind::ScalarSubcore { cores: others } => mismatch(cores.is(others)),
+                Kind::VectorSubcore { .. } => Some(MeshConflictReason::TwoVectorSubcore),
+            },
+        }
+    }
+}
+
+const fn clash(same_name: bool) -> Option<MeshConflictReason> {
+    if same_name { Some(MeshConflictReason::AxisNameClash) } else { None }
+}
+
+const fn mismatch(same_axis: bool) -> Option<MeshConflictReason> {
+    if same_axis { None } else { Some(MeshConflictReason::SparseCoreMismatch) }
+}
+
+fn owned_spaces(core_type: CoreType) -> impl Iterator<Item = CoreMemorySpace> {
+    CoreMemorySpace::ALL.iter().copied().filter(move |tagged| tagged.core_type() == core_type)
+}
+
+/// The number asked for, or all there are, if the chip has so many.
+const fn at_most(
+    asked: Option<i64>,
+    has: u32,
+    of: CoresOf,
+    chip: &ChipFacts,
+) -> Result<i64, MeshError> {
+    match asked {
+        Some(asked) if asked > has as i64 => {
+            Err(MeshError::TooManyCores { chip: chip.name, of, asked, has })
+        }
+        Some(asked) => Ok(asked),
+        None => Ok(has as i64),
+    }
+}
+
+const fn at_least_one(asked: i64, of: CoresOf) -> Result<u64, MeshError> {
+    if asked > 0 { Ok(asked.unsigned_abs()) } else { Err(MeshError::WithoutCores { of, asked }) }
+}
+
+impl fmt::Display for Mesh<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} mesh ({})", self.core_type(), List(self.shape().iter()))
+    }
+}
+
+/// The axes of a mesh: of cores, and of the subcores of each.
+///
+/// ```
+/// use mosaic_memspace::{MeshAxis, MeshShape};
+/// let core = MeshAxis { name: "core", extent: 2 };
+/// let shape = MeshShape { core, subcore: None };
+/// assert_eq!(shape.iter().collect::<Vec<_>>(), [core]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MeshShape<'a> {
+    /// TensorCores or SparseCores.
+    pub core: MeshAxis<'a>,
+    /// Vector subcores of each SparseCore.
+    pub subcore: Option<MeshAxis<'a>>,
+}
+
+impl<'a> MeshShape<'a> {
+    /// The axes in order. An iterator, so not `const`.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh};
+    /// let mesh = Mesh::vector_subcore("core", "subcore", None, None, Chip::V6e.facts())?;
+    /// let axes: Vec<_> = mesh.shape().iter().map(|axis| (axis.name, axis.extent)).collect();
+    /// assert_eq!(axes, [("core", 2), ("subcore", 16)]);
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = MeshAxis<'a>> + Clone + use<'a> {
+        std::iter::once(self.core).chain(self.subcore)
+    }
+}
+
+/// An axis of a mesh.
+///
+/// ```
+/// let axis = mosaic_memspace::MeshAxis { name: "core", extent: 2 };
+/// assert_eq!(axis.to_string(), "core=2");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MeshAxis<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Cores along it, at least one.
+    pub extent: u64,
+}
+
+impl MeshAxis<'_> {
+    /// `==`, known at compile time.
+    const fn is(self, other: Self) -> bool {
+        same(self.name, other.name) && self.extent == other.extent
+    }
+}
+
+impl fmt::Display for MeshAxis<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name.escape_debug(), self.extent)
+    }
+}
+
+/// What an axis of a mesh counts.
+///
+/// ```
+/// assert_eq!(mosaic_memspace::CoresOf::VectorSubcores.to_string(), "vector subcores");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CoresOf {
+    /// TensorCores.
+    TensorCores,
+    /// SparseCores.
+    SparseCores,
+    /// Vector subcores of one SparseCore.
+    VectorSubcores,
+}
+
+impl fmt::Display for CoresOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::TensorCores => "TensorCores",
+            Self::SparseCores => "SparseCores",
+            Self::VectorSubcores => "vector subcores",
+        })
+    }
+}
+
+/// Why there is no such mesh on a chip.
+///
+/// ```
+/// use mosaic_memspace::error::Fault;
+/// use mosaic_memspace::{Chip, Mesh};
+///
+/// let error = Mesh::scalar_subcore("core", Some(3), Chip::V6e.facts()).unwrap_err();
+/// assert_eq!(error.to_string(), "a mesh of 3 SparseCores on v6e, which has 2");
+/// assert_eq!(error.help(), "ask for 2 or fewer");
+///
+/// let error = Mesh::tensor_core("x", Some(-1), Chip::V6e.facts()).unwrap_err();
+/// assert_eq!(error.to_string(), "a mesh of -1 TensorCores");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeshError {
+    /// A SparseCore mesh on a chip without SparseCores.
+    #[error("a SparseCore mesh: {0}")]
+    NoSparseCores(#[from] NoSparseCores),
+    /// More cores than the chip has.
+    #[error("a mesh of {asked} {of} on {chip}, which has {has}")]
+    TooManyCores {
+        /// The chip's name.
+        chip: &'static str,
+        /// Of what there are too many.
+        of: CoresOf,
+        /// How many were asked for.
+        asked: i64,
+        /// How many there are.
+        has: u32,
+    },
+    /// Zero cores or fewer.
+    #[error("a mesh of {asked} {of}")]
+    WithoutCores {
+        /// Of what there are too few.
+        of: CoresOf,
+        /// How many were asked for.
+        asked: i64,
+    },
+}
+
+impl Fault for MeshError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NoSparseCores(absent) => absent.code(),
+            Self::TooManyCores { .. } => Code::TooManyCores,
+            Self::WithoutCores { .. } => Code::MeshWithoutCores,
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::NoSparseCores(absent) => absent.help(),
+            Self::TooManyCores { has, .. } => format!("ask for {has} or fewer"),
+            Self::WithoutCores { .. } => self.code().mend().to_owned(),
+        }
+    }
+}
+
+/// A memory space that a mesh does not own.
+///
+/// ```
+/// use mosaic_memspace::error::Fault;
+/// use mosaic_memspace::{Chip, MemorySpace, Mesh};
+///
+/// let mesh = Mesh::tensor_core("x", None, Chip::V5e.facts())?;
+/// let error = mesh.tag(MemorySpace::HBM).unwrap_err();
+/// assert_eq!(error.to_string(), "a tc mesh does not own hbm");
+/// assert_eq!(error.help(), "tag one that it owns: vmem, smem, cmem, semaphore_mem");
+/// # Ok::<(), mosaic_memspace::MeshError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a {core_type} mesh does not own {space}")]
+pub struct MemorySpaceNotSupportedByMesh {
+    space: MemorySpace,
+    core_type: CoreType,
+}
+
+impl Fault for MemorySpaceNotSupportedByMesh {
+    fn code(&self) -> Code {
+        Code::MemorySpaceNotSupportedByMesh
+    }
+
+    fn help(&self) -> String {
+        let owned = owned_spaces(self.core_type).map(CoreMemorySpace::space);
+        format!("tag one that it owns: {}", List(owned.collect::<Vec<_>>()))
+    }
+}
+
+/// Two meshes that cannot be used in one kernel.
+///
+/// ```
+/// use mosaic_memspace::error::Fault;
+/// use mosaic_memspace::{Chip, Mesh};
+///
+/// let chip = Chip::V6e.facts();
+/// let scalar = Mesh::scalar_subcore("core", Some(1), chip)?;
+/// let vector = Mesh::vector_subcore("core", "subcore", None, None, chip)?;
+/// let error = scalar.check_is_compatible_with(&vector).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "sc_scalar_subcore mesh (core=1) does not go with sc_vector_subcore mesh \
+///      (core=2, subcore=16): their core axes differ"
+/// );
+/// assert_eq!(error.help(), "give both the same core axis and cores, as core=1 or core=2");
+/// # Ok::<(), mosaic_memspace::MeshError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{first} does not go with {second}: {reason}")]
+pub struct MeshConflict<'a> {
+    first: Mesh<'a>,
+    second: Mesh<'a>,
+    reason: MeshConflictReason,
+}
+
+impl<'a> MeshConflict<'a> {
+    /// The mesh that was asked, then the one that it was asked about.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh};
+    /// let mesh = Mesh::tensor_core("x", None, Chip::V5e.facts())?;
+    /// let conflict = mesh.check_is_compatible_with(&mesh).unwrap_err();
+    /// assert_eq!(conflict.meshes(), [mesh, mesh]);
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn meshes(&self) -> [Mesh<'a>; 2] {
+        [self.first, self.second]
+    }
+
+    /// Why they cannot be used together.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, Mesh, MeshConflictReason};
+    /// let mesh = Mesh::tensor_core("x", None, Chip::V5e.facts())?;
+    /// let conflict = mesh.check_is_compatible_with(&mesh).unwrap_err();
+    /// assert_eq!(conflict.reason(), MeshConflictReason::Incompatible);
+    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// ```
+    pub const fn reason(&self) -> MeshConflictReason {
+        self.reason
+    }
+}
+
+/// Why two meshes cannot be used in one kernel.
+///
+/// ```
+/// use mosaic_memspace::MeshConflictReason;
+/// let reason = MeshConflictReason::TwoVectorSubcore;
+/// assert_eq!(reason.to_string(), "a kernel has one vector subcore mesh at most");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MeshConflictReason {
+    /// Two TensorCore meshes that differ.
+    TwoTensorCore,
+    /// Two scalar subcore meshes, equal ones too.
+    TwoScalarSubcore,
+    /// Two vector subcore meshes, equal ones too.
+    TwoVectorSubcore,
+    /// SparseCore meshes of two kinds that differ in core axis or cores.
+    SparseCoreMismatch,
+    /// A SparseCore mesh and a TensorCore mesh with an axis of one name.
+    AxisNameClash,
+    /// Two equal TensorCore meshes, or a TensorCore mesh before a SparseCore mesh.
+    Incompatible,
+}
+
+impl fmt::Display for MeshConflictReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::TwoTensorCore => "a kernel has one TensorCore mesh at most",
+            Self::TwoScalarSubcore => "a kernel has one scalar subcore mesh at most",
+            Self::TwoVectorSubcore => "a kernel has one vector subcore mesh at most",
+            Self::SparseCoreMismatch => "their core axes differ",
+            Self::AxisNameClash => "both have an axis of the same name",
+            Self::Incompatible => "nothing may follow a TensorCore mesh",
+        })
+    }
+}
+
+impl Fault for MeshConflict<'_> {
+    fn code(&self) -> Code {
+        match self.reason {
+            MeshConflictReason::TwoTensorCore => Code::TwoTensorCoreMeshes,
+            MeshConflictReason::TwoScalarSubcore => Code::TwoScalarSubcoreMeshes,
+            MeshConflictReason::TwoVectorSubcore => Code::TwoVectorSubcoreMeshes,
+            MeshConflictReason::SparseCoreMismatch => Code::SparseCoreMeshMismatch,
+            MeshConflictReason::AxisNameClash => Code::MeshAxisNameClash,
+            MeshConflictReason::Incompatible => Code::IncompatibleMeshes,
+        }
+    }
+
+    fn help(&self) -> String {
+        let Self { first, second, .. } = self;
+        match self.reason {
+            MeshConflictReason::TwoTensorCore
+            | MeshConflictReason::TwoScalarSubcore
+            | MeshConflictReason::TwoVectorSubcore => self.code().mend().to_owned(),
+            MeshConflictReason::SparseCoreMismatch => {
+                let [one, other] = [first, second].map(|mesh| mesh.shape().core);
+                format!("give both the same core axis and cores, as {one} or {other}")
+            }
+            MeshConflictReason::AxisNameClash => {
+                format!("rename the axis of the {second}")
+            }
+            MeshConflictReason::Incompatible => match second.core_type() {
+                CoreType::Tc => "use the TensorCore mesh once".to_owned(),
+                CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
+                    format!("put the {second} first")
+                }
+            },
+        }
+    }
+}
