@@ -14,7 +14,9 @@
 //! is uneven; the one without the prefix gives the even answer.
 
 mod alias;
+mod alias_colors;
 mod collective;
+mod collective_id;
 mod color;
 mod config;
 #[cfg(feature = "read")]
@@ -26,20 +28,19 @@ mod libtpu;
 mod module;
 mod number;
 mod operation;
+mod param_fault;
 mod param_words;
 mod params;
 #[cfg(feature = "read")]
 mod read;
 mod write;
 
-pub use alias::{
-    Alias, AliasColors, AliasError, AliasFaults, AliasWarning, HbmSpecs, Placed, Side,
-    alias_colors, jax_alias_colors,
-};
+pub use alias::{Alias, AliasError, AliasFaults, AliasWarning, Side};
+pub use alias_colors::{AliasColors, HbmSpecs, Placed, alias_colors, jax_alias_colors};
 pub use collective::{
-    AutoAssign, Call, CollectiveId, CollectiveIdError, CollectiveIds, IdOptions, IdOrder, Policy,
-    UnknownAutoAssign, collective_ids,
+    AutoAssign, CollectiveIds, IdOptions, IdOrder, Policy, UnknownAutoAssign, collective_ids,
 };
+pub use collective_id::{Call, CollectiveId, CollectiveIdError};
 pub use color::{
     Color, ColorNumber, ColorUnsupported, InputColor, InputColorUnsupported, UnknownColor, color,
     jax_color,
@@ -57,12 +58,11 @@ pub use module::{
     device_type, jax_active_core_count,
 };
 pub use operation::{CustomCall, NotAValueName, Operand, TensorType, ValueName};
+pub use param_fault::{ParamError, ParamFaults};
 pub use param_words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
     UnknownParamWord,
 };
-pub use params::{
-    CallChecks, CompilerParams, KernelFacts, ParamError, ParamFaults, ResolvedParams, VmemLimit,
-};
+pub use params::{CallChecks, CompilerParams, KernelFacts, ResolvedParams, VmemLimit};
 #[cfg(feature = "read")]
 pub use read::InvalidConfig;

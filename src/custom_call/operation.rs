@@ -1,6 +1,7 @@
 //! The whole operation, `stablehlo.custom_call @tpu_custom_call`, as MLIR text.
 
-use super::alias::{Alias, AliasFaults, sound};
+use super::alias::{Alias, AliasFaults};
+use super::alias_colors::sound;
 use super::config::BackendConfig;
 use super::param_words::SideEffects;
 use super::write::{LIST, Layout, Length, Members, Sink, list, write};

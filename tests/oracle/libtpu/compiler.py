@@ -6,7 +6,9 @@ import jax
 import numpy
 from jax._src import compiler as jax_compiler
 from jax._src.interpreters import mlir
+from jax._src.lib import xla_client
 from jax._src.lib.mlir import ir
+from jax._src.pallas.mosaic.error_handling import MosaicError
 from jax.experimental import topologies
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -14,6 +16,8 @@ from chips import TOPOLOGIES
 
 # Nothing is moved into VMEM, where a window on it would cost nothing.
 OPTIONS = {"xla_msa_enable": False}
+
+REFUSALS = (jax.errors.JaxRuntimeError, ir.MLIRError, MosaicError)
 
 USED = re.compile(
     r'custom_call_target="tpu_custom_call".*"used_scoped_memory_configs":\[([^\]]*)\]'
@@ -53,7 +57,8 @@ class Compiler:
                 env_options_overrides=dict(OPTIONS),
                 backend=self.device.client,
             )
-            self.device.client.compile(module, [self.device], compile_options=options)
+            devices = xla_client.DeviceList((self.device,))
+            self.device.client.compile(module, devices, compile_options=options)
 
 
 def vmem_used(compiled) -> int:

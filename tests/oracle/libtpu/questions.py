@@ -23,6 +23,7 @@ COMPILER_SAYS = re.compile(
     "Scratch memref allocation only"
     "|Failed to convert memory space"
     "|(does not|doesn't) support transfer"
+    "|target.SupportsDmasBetweenMemorySpaces"
 )
 SMEM_SIZE = re.compile(r"Allocation \(size=(\d+)\) would exceed memory .*space=smem")
 POOL_OVERFLOW = re.compile("E3000: CompileTimeSparseCoreAllocationFailure")
@@ -41,7 +42,7 @@ def smem_operand_bytes(compiler: Compiler, value: dict) -> int:
         if size := SMEM_SIZE.search(str(error)):
             return int(size[1])
         raise
-    raise ValueError("it fits, and the compiler only tells the size of what does not")
+    raise AssertionError("it fits, and the compiler only tells the size of what does not")
 
 
 def sparse_core_pool(compiler: Compiler, value: dict) -> bool:
