@@ -19,7 +19,8 @@ use std::fmt;
 /// let config = BackendConfig::new(b"ML");
 /// let array = TensorType::new(&[8, 128], Dtype::Float32);
 /// let operands = [Operand::new(ValueName::new("%arg0")?, array)];
-/// let mut call = CustomCall::new(&config, &operands, &[array], &[])?;
+/// let results = [array];
+/// let mut call = CustomCall::new(&config, &operands, &results, &[])?;
 /// call.kernel_name = Some("scale");
 /// assert_eq!(
 ///     call.to_string(),
