@@ -7,8 +7,8 @@ use mosaic_memspace::custom_call::{
 };
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::{
-    CallSite, CoreMemorySpace, CoreType, CoreTypeAttr, MemorySpace, MemorySpaceAttr, MemrefSpace,
-    Resolved, TpuSpace,
+    CallSite, Chip, CoreMemorySpace, CoreType, CoreTypeAttr, Dtype, MemorySpace, MemorySpaceAttr,
+    MemrefSpace, Resolved, TpuSpace,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -34,6 +34,8 @@ macro_rules! for_each_type {
         $check::<DeviceType>(DeviceType::ALL);
         $check::<AutoAssign>(AutoAssign::ALL);
         $check::<Code>(Code::ALL);
+        $check::<Chip>(Chip::ALL);
+        $check::<Dtype>(Dtype::ALL);
     };
 }
 

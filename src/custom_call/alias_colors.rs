@@ -405,7 +405,7 @@ fn in_range(alias: Alias, inputs: usize, outputs: usize) -> Result<(), AliasErro
 }
 
 /// The aliases that name an input and an output each, none of them again.
-fn sound(
+pub(super) fn sound(
     inputs: usize,
     outputs: usize,
     aliases: &[Alias],

@@ -8,6 +8,7 @@
 //! * [`CompilerParams`]: what an author may ask of the compiler, all its faults at once.
 //! * [`Flags`]: the compiler flags of one kernel.
 //! * [`BackendConfig`]: what XLA is told about a kernel, as JSON, both ways.
+//! * [`CustomCall`]: the whole operation as MLIR text, to be put into a module.
 //!
 //! A function whose name begins with `jax_` answers as JAX does even where that
 //! is uneven; the one without the prefix gives the even answer.
@@ -27,6 +28,7 @@ mod libtpu;
 mod module;
 mod number;
 mod param_fault;
+mod operation;
 mod param_words;
 mod params;
 #[cfg(feature = "read")]
@@ -56,6 +58,7 @@ pub use module::{
     device_type, jax_active_core_count,
 };
 pub use param_fault::{ParamError, ParamFaults};
+pub use operation::{CustomCall, NotAValueName, Operand, TensorType, ValueName};
 pub use param_words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
     UnknownParamWord,
