@@ -236,7 +236,7 @@ impl AliasError {
 /// use mosaic_memspace::custom_call::{Alias, HbmSpecs, Placed, alias_colors};
 /// use mosaic_memspace::{CoreType, MemorySpace};
 ///
-/// let host = [Placed::on_value(Some(MemorySpace::Host))];
+/// let host = [Placed::on_value(Some(MemorySpace::HOST))];
 /// let hbm = [Placed::on_value(Some(MemorySpace::HBM))];
 /// let aliases = [Alias { input: 0, output: 0 }];
 /// let (_, warnings) =

@@ -212,12 +212,12 @@ impl Own {
 /// Whether an input annotated so makes JAX list the inputs' colours.
 const fn counts_among_inputs(space: MemorySpace) -> bool {
     match space {
-        MemorySpace::Host => false,
-        MemorySpace::Any
-        | MemorySpace::Default
-        | MemorySpace::Error
-        | MemorySpace::Index
-        | MemorySpace::Key
+        MemorySpace::HOST => false,
+        MemorySpace::ANY
+        | MemorySpace::DEFAULT
+        | MemorySpace::ERROR
+        | MemorySpace::INDEX
+        | MemorySpace::KEY
         | MemorySpace::Tpu(_)
         | MemorySpace::Core(_)
         | MemorySpace::Acc(_) => true,
@@ -228,12 +228,12 @@ const fn counts_among_inputs(space: MemorySpace) -> bool {
 /// colour of another.
 const fn is_a_memory(space: MemorySpace) -> bool {
     match space {
-        MemorySpace::Host | MemorySpace::Tpu(_) | MemorySpace::Core(_) => true,
-        MemorySpace::Any
-        | MemorySpace::Default
-        | MemorySpace::Error
-        | MemorySpace::Index
-        | MemorySpace::Key
+        MemorySpace::HOST | MemorySpace::Tpu(_) | MemorySpace::Core(_) => true,
+        MemorySpace::ANY
+        | MemorySpace::DEFAULT
+        | MemorySpace::ERROR
+        | MemorySpace::INDEX
+        | MemorySpace::KEY
         | MemorySpace::Acc(_) => false,
     }
 }
@@ -445,7 +445,7 @@ mod tests {
     const HBM: Placed = Placed::on_value(Some(MemorySpace::HBM));
     const VMEM: Placed = Placed::on_value(Some(MemorySpace::VMEM));
     const CMEM: Placed = Placed::on_value(Some(MemorySpace::CMEM));
-    const HOST: Placed = Placed::on_value(Some(MemorySpace::Host));
+    const HOST: Placed = Placed::on_value(Some(MemorySpace::HOST));
     const HBM_SPEC: Placed = Placed { annotated: None, block_spec: Some(MemorySpace::HBM) };
     const SAME: Alias = Alias { input: 0, output: 0 };
 
@@ -498,7 +498,7 @@ mod tests {
             let (_, warnings) = placed(&[input], &[output], &[SAME], HbmSpecs::LeaveUncolored);
             assert_eq!(warnings, []);
         }
-        let any = Placed::on_value(Some(MemorySpace::Any));
+        let any = Placed::on_value(Some(MemorySpace::ANY));
         let (_, warnings) = placed(&[any], &[HBM], &[SAME], HbmSpecs::LeaveUncolored);
         assert_eq!(warnings, [], "any is wherever the compiler puts it");
     }

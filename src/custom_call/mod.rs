@@ -27,8 +27,8 @@ mod key;
 mod libtpu;
 mod module;
 mod number;
-mod param_fault;
 mod operation;
+mod param_fault;
 mod param_words;
 mod params;
 #[cfg(feature = "read")]
@@ -57,8 +57,8 @@ pub use module::{
     ActiveCoresError, Bound, IterationSpace, MixedCoreTypes, ModuleFunction, active_core_count,
     device_type, jax_active_core_count,
 };
-pub use param_fault::{ParamError, ParamFaults};
 pub use operation::{CustomCall, NotAValueName, Operand, TensorType, ValueName};
+pub use param_fault::{ParamError, ParamFaults};
 pub use param_words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
     UnknownParamWord,

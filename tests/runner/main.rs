@@ -15,6 +15,7 @@ mod accesses;
 mod accumulators;
 mod blocks;
 mod custom_call;
+mod fit;
 mod handed_over;
 mod hardware;
 mod line;
@@ -52,6 +53,9 @@ fn functions() -> Vec<Function> {
         function("block_mapping", blocks::block_mapping),
         function("access", accesses::access),
         function("dma", accesses::dma),
+        function("vmem_fit", fit::vmem_fit),
+        function("smem_operand_bytes", fit::smem_bytes),
+        function("sparse_core_pool", fit::sparse_core_pool),
         function("sc_supported_shapes", hardware::sc_supported_shapes),
         function("sublane_tiling", hardware::sublane_tiling),
         function("tpu_info", hardware::tpu_info),
