@@ -25,6 +25,7 @@ mod core_type;
 pub mod custom_call;
 mod dtype;
 pub mod error;
+pub mod fit;
 pub mod kernel;
 mod memory_space;
 mod mesh;

@@ -500,6 +500,24 @@ impl Resolved {
         }
     }
 
+    /// Whether it is this memory of the core itself.
+    ///
+    /// ```
+    /// use mosaic_memspace::{CoreMemorySpace, MemrefSpace, Resolved, TpuSpace};
+    /// assert!(Resolved::VMEM.is(TpuSpace::Vmem));
+    /// let other = Resolved::Memref(MemrefSpace::Core(CoreMemorySpace::VmemOfTc));
+    /// assert!(!other.is(TpuSpace::Vmem));
+    /// ```
+    pub const fn is(self, space: TpuSpace) -> bool {
+        match self {
+            Self::Memref(memref) => match memref {
+                MemrefSpace::Tpu(own) => own as u8 == space as u8,
+                MemrefSpace::Any | MemrefSpace::Host | MemrefSpace::Core(_) => false,
+            },
+            Self::Acc(_) => false,
+        }
+    }
+
     /// The word an author would write for it.
     ///
     /// ```

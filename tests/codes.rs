@@ -29,12 +29,11 @@ fn the_wrong_kernel_of_a_page_has_its_fault_and_the_right_one_none() {
     let mut wrong_pages = Vec::new();
     let mut shown = 0;
     for code in Code::ALL {
-        let [wrong, right] = fences(code.explanation(), "json").try_into().unwrap_or_else(
-            |fences: Vec<String>| {
+        let [wrong, right] =
+            fences(code.explanation(), "json").try_into().unwrap_or_else(|fences: Vec<String>| {
                 assert!(fences.is_empty(), "{code}: {} kernels", fences.len());
                 [String::new(), String::new()]
-            },
-        );
+            });
         if wrong.is_empty() {
             continue;
         }

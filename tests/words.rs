@@ -7,8 +7,8 @@ use mosaic_memspace::custom_call::{
 };
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::{
-    CallSite, CoreMemorySpace, CoreType, CoreTypeAttr, MemorySpace, MemorySpaceAttr, MemrefSpace,
-    PlainSpace, Resolved, TpuSpace,
+    CallSite, Chip, CoreMemorySpace, CoreType, CoreTypeAttr, Dtype, MemorySpace, MemorySpaceAttr,
+    MemrefSpace, PlainSpace, Resolved, TpuSpace,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -35,6 +35,8 @@ macro_rules! for_each_type {
         $check::<DeviceType>(DeviceType::ALL);
         $check::<AutoAssign>(AutoAssign::ALL);
         $check::<Code>(Code::ALL);
+        $check::<Chip>(Chip::ALL);
+        $check::<Dtype>(Dtype::ALL);
     };
 }
 

@@ -37,6 +37,15 @@ impl BlockDim {
             Self::Squeezed => 1,
         }
     }
+
+    /// The same kind of dimension, of another extent.
+    pub(crate) const fn with(self, extent: u64) -> Self {
+        match self {
+            Self::Blocked(_) => Self::Blocked(extent),
+            Self::Element(_) => Self::Element(extent),
+            Self::Squeezed => Self::Squeezed,
+        }
+    }
 }
 
 /// The block of an operand, of a pipelined kernel.

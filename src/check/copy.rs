@@ -62,6 +62,8 @@ word_impls!(DmaMode, "copy, gather or scatter");
 /// An asynchronous copy (`pltpu.async_copy`, Mosaic's `tpu.enqueue_dma` and
 /// `tpu.enqueue_indirect_dma`).
 ///
+#[doc = include_str!("../../docs/copies.md")]
+///
 /// ```
 /// use mosaic_memspace::check::Dma;
 /// use mosaic_memspace::{CoreType, Resolved};
@@ -189,10 +191,10 @@ impl Dma {
         };
         let pushes = match core_type {
             CoreType::Tc => false,
-            CoreType::ScScalarSubcore => is(src, TpuSpace::VmemShared) && is(dst, TpuSpace::Smem),
+            CoreType::ScScalarSubcore => src.is(TpuSpace::VmemShared) && dst.is(TpuSpace::Smem),
             CoreType::ScVectorSubcore => {
-                is(src, TpuSpace::Vmem) && !is(dst, TpuSpace::Vmem)
-                    || is(src, TpuSpace::VmemShared) && is(dst, TpuSpace::Smem)
+                src.is(TpuSpace::Vmem) && !dst.is(TpuSpace::Vmem)
+                    || src.is(TpuSpace::VmemShared) && dst.is(TpuSpace::Smem)
             }
         };
         plain && local && pushes
@@ -234,7 +236,7 @@ impl Dma {
             return Err(IndicesFault::WrongEnd { mode: self.mode, end: indices.end });
         }
         if let Some(space) = indices.space
-            && !is(space, TpuSpace::Vmem)
+            && !space.is(TpuSpace::Vmem)
         {
             return Err(IndicesFault::NotInVmem { space });
         }
@@ -376,17 +378,6 @@ const fn end(space: Resolved, core_type: CoreType) -> Result<End, EndRefusal> {
 const fn has_attribute(space: Resolved) -> bool {
     match space {
         Resolved::Memref(space) => MemorySpaceAttr::new(space).is_ok(),
-        Resolved::Acc(_) => false,
-    }
-}
-
-/// Whether a resolved space is this memory of the core itself.
-const fn is(space: Resolved, wanted: TpuSpace) -> bool {
-    match space {
-        Resolved::Memref(space) => match space {
-            MemrefSpace::Tpu(space) => space as u8 == wanted as u8,
-            MemrefSpace::Any | MemrefSpace::Host | MemrefSpace::Core(_) => false,
-        },
         Resolved::Acc(_) => false,
     }
 }

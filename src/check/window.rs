@@ -392,7 +392,7 @@ impl<'a> Operand<'a> {
     /// JAX forces a trivial window in vmem to one buffer before it looks at what
     /// was asked, and looks only where it writes a window.
     fn refused_buffers(&self, written: bool) -> Option<WindowFault> {
-        let forced = self.is_in_vmem() && self.has_trivial_window();
+        let forced = self.space.is(TpuSpace::Vmem) && self.has_trivial_window();
         match self.buffers {
             Some(1 | 2) | None => None,
             Some(_) if forced || !written => None,
@@ -402,25 +402,8 @@ impl<'a> Operand<'a> {
 
     /// The buffers that JAX writes into the window, if any.
     fn written_buffers(&self) -> Option<u32> {
-        let forced = self.is_in_vmem() && self.has_trivial_window();
+        let forced = self.space.is(TpuSpace::Vmem) && self.has_trivial_window();
         if forced { Some(1) } else { self.buffers }
-    }
-
-    const fn is_in_vmem(&self) -> bool {
-        match self.space {
-            Resolved::Memref(space) => match space {
-                MemrefSpace::Tpu(space) => match space {
-                    TpuSpace::Vmem => true,
-                    TpuSpace::VmemShared
-                    | TpuSpace::Smem
-                    | TpuSpace::Cmem
-                    | TpuSpace::SemaphoreMem
-                    | TpuSpace::Hbm => false,
-                },
-                MemrefSpace::Any | MemrefSpace::Host | MemrefSpace::Core(_) => false,
-            },
-            Resolved::Acc(_) => false,
-        }
     }
 }
 
@@ -512,7 +495,7 @@ impl fmt::Display for WindowAttr<'_> {
                 )?;
                 if dims.clone().any(|dim| matches!(dim, BlockDim::Element(_))) {
                     let zeros = List(dims.map(|_| 0));
-                    write!(f, ", window_kind = #tpu.element_window<[{zeros}],[{zeros}]>")?;
+                    write!(f, ", window_kind = #tpu.element_window<[{zeros}], [{zeros}]>")?;
                 }
                 f.write_str("}")
             }
@@ -724,7 +707,7 @@ mod tests {
         assert_eq!(
             text(Operand { block_shape: element, element_shape: &[2], ..X }),
             "{transform_indices = @transform_1, window_bounds = array<i64: 1, 256, 2>, \
-             window_kind = #tpu.element_window<[0, 0],[0, 0]>}"
+             window_kind = #tpu.element_window<[0, 0], [0, 0]>}"
         );
         let scalar = Operand { array_shape: &[], block_shape: None, index_map: None, ..X };
         assert_eq!(

@@ -22,6 +22,10 @@ use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 /// described by a [`ChipFacts`] of the caller's own: everything that needs a
 /// chip takes the facts. New chips come with new versions of JAX.
 ///
+/// All that is known of chips, tilings, meshes and accumulators is known at compile
+/// time. What is not `const` says why; reading and printing are traits, which
+/// cannot be.
+///
 /// ```
 /// use mosaic_memspace::Chip;
 ///

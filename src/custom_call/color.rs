@@ -13,6 +13,8 @@ macro_rules! colors {
         /// A memory space as XLA's buffer assignment numbers it (JAX:
         /// `tpu_custom_call.MemorySpace`).
         ///
+        #[doc = include_str!("../../docs/colours.md")]
+        ///
         /// ```
         /// use mosaic_memspace::custom_call::Color;
         ///

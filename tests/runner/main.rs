@@ -15,6 +15,7 @@ mod accesses;
 mod accumulators;
 mod blocks;
 mod custom_call;
+mod fit;
 mod handed_over;
 mod hardware;
 mod line;
@@ -32,6 +33,7 @@ fn functions() -> Vec<Function> {
         function("accumulator", accumulators::accumulator),
         function("accumulator_alloc", accumulators::accumulator_alloc),
         function("backend_config", custom_call::backend_config),
+        function("custom_call", custom_call::custom_call),
         function("device_kind", hardware::device_kind),
         function("dtype", hardware::dtype),
         function("infer_tiling", hardware::infer_tiling),
@@ -51,6 +53,9 @@ fn functions() -> Vec<Function> {
         function("block_mapping", blocks::block_mapping),
         function("access", accesses::access),
         function("dma", accesses::dma),
+        function("vmem_fit", fit::vmem_fit),
+        function("smem_operand_bytes", fit::smem_bytes),
+        function("sparse_core_pool", fit::sparse_core_pool),
         function("sc_supported_shapes", hardware::sc_supported_shapes),
         function("sublane_tiling", hardware::sublane_tiling),
         function("tpu_info", hardware::tpu_info),
