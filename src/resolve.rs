@@ -218,6 +218,7 @@ enum Kind {
     Acc,
 }
 
+#[inline]
 const fn kind(space: MemorySpace) -> Kind {
     match space {
         MemorySpace::Plain(_) => Kind::Plain,
@@ -228,6 +229,7 @@ const fn kind(space: MemorySpace) -> Kind {
 }
 
 /// Which one of its kind.
+#[inline]
 const fn number(space: MemorySpace) -> u8 {
     match space {
         MemorySpace::Plain(space) => space as u8,
