@@ -165,6 +165,52 @@ impl Dtype {
         }
     }
 
+    /// The element type that StableHLO writes in a tensor, e.g. `ui8`: outside of a
+    /// kernel, unsigned integers and bools are told apart (JAX: `dtype_to_ir_type`).
+    ///
+    /// ```
+    /// use mosaic_memspace::Dtype;
+    /// assert_eq!(Dtype::Uint8.as_stablehlo(), "ui8");
+    /// assert_eq!(Dtype::Bool.as_stablehlo(), "i1");
+    /// assert_eq!(Dtype::Bfloat16.as_stablehlo(), "bf16");
+    /// ```
+    pub const fn as_stablehlo(self) -> &'static str {
+        match self {
+            Self::Bool => "i1",
+            Self::Uint1 => "ui1",
+            Self::Uint2 => "ui2",
+            Self::Uint4 => "ui4",
+            Self::Uint8 => "ui8",
+            Self::Uint16 => "ui16",
+            Self::Uint32 => "ui32",
+            Self::Uint64 => "ui64",
+            Self::Int1
+            | Self::Int2
+            | Self::Int4
+            | Self::Int8
+            | Self::Int16
+            | Self::Int32
+            | Self::Int64
+            | Self::Float4E2m1fn
+            | Self::Float6E2m3fn
+            | Self::Float6E3m2fn
+            | Self::Float8E3m4
+            | Self::Float8E4m3
+            | Self::Float8E4m3b11fnuz
+            | Self::Float8E4m3fn
+            | Self::Float8E4m3fnuz
+            | Self::Float8E5m2
+            | Self::Float8E5m2fnuz
+            | Self::Float8E8m0fnu
+            | Self::Bfloat16
+            | Self::Float16
+            | Self::Float32
+            | Self::Float64
+            | Self::Complex64
+            | Self::Complex128 => self.as_mosaic(),
+        }
+    }
+
     /// Bits of one element, 8 for a bool (JAX: `itemsize_bits`).
     ///
     /// This is the width that tilings go by; in a memref a bool is wider, see

@@ -172,13 +172,13 @@ codes! {
         => "make every extent of the block at least 1";
 
     // Chips and meshes.
-    CoreCountUnsupported Error "a chip asked for more TensorCores per logical device than it can have"
+    CoreCountUnsupported Error "a chip asked for a number of TensorCores per logical device that it cannot have"
         => "ask for one core; only v4 and v5p can have two";
     NoSparseCores Error "a SparseCore asked of a chip without one"
         => "run it on the TensorCore, or on a chip with SparseCores";
     TooManyCores Error "a mesh of more cores or subcores than the chip has"
         => "ask for no more cores than the chip has";
-    MeshWithoutCores Error "a mesh of zero or fewer cores"
+    MeshWithoutCores Error "a mesh of zero or fewer cores or subcores"
         => "give the mesh at least one core on each axis";
     MeshAxisNameClash Error "two meshes share an axis name that they must not share"
         => "rename one of the axes";
@@ -190,16 +190,16 @@ codes! {
         => "use one scalar subcore mesh";
     TwoTensorCoreMeshes Error "two different TensorCore meshes in one kernel"
         => "use one TensorCore mesh";
-    IncompatibleMeshes Error "meshes that cannot share a kernel"
-        => "run them in kernels of their own";
+    IncompatibleMeshes Error "a TensorCore mesh named before a SparseCore mesh, or twice"
+        => "name the SparseCore mesh first, and a TensorCore mesh once";
     MemorySpaceNotSupportedByMesh Error "a memory space that a mesh does not own"
         => "tag a space that the mesh owns";
 
     // Element types, tiles, accumulators.
     UnsupportedDtype Error "an element type that is known, but not possible here"
-        => "use an element type that is possible here";
-    TilingRank Error "a shape of too low a rank for the tiling"
-        => "give the shape at least the rank of the tile";
+        => "use an element type of which a 32-bit word holds a whole number";
+    TilingRank Error "a shape of rank 0 where a tiling is asked for"
+        => "give the shape a dimension, if only of extent 1";
     AccumulatorRank Error "an accumulator of rank below 2"
         => "give the accumulator at least two dimensions";
     AccumulatorDtype Error "an accumulator of an element type other than float32 and int32"
@@ -225,7 +225,7 @@ codes! {
     SpaceNotOnCore Error "a memory space that the core does not have"
         => "use a space that the core has";
     ScratchSpaceUnsupported Error "scratch in a memory space that holds none"
-        => "put scratch in a space that may hold it";
+        => "put scratch in a memory of the core: vmem, smem or semaphore_mem on a TensorCore";
     WindowSpaceUnsupported Error "a window in a memory space that can have none"
         => "put the window in vmem or smem, or leave the operand in any or hbm and copy from it";
     BlockDimsMixed Error "a block with both element and blocked dimensions"
@@ -237,19 +237,19 @@ codes! {
     BlockNotTileAligned Error "a block whose last two extents are neither whole tiles nor the array's"
         => "make the last extent a multiple of 128 and the second-last one of 8, or use the array's own";
     Rank1BlockInfeasible Error "a rank-1 block that is neither the array's extent nor a length that the tiling allows"
-        => "use the array's extent, or a multiple of the chip's sublanes times lanes";
+        => "use the array's extent, a multiple of sublanes × lanes, or a power of two from lanes × elements a word";
     BufferCountUnsupported Error "a window with another number of buffers than 1 or 2"
         => "use 1 or 2 buffers";
     BlockedWithoutGrid Error "a block that is not the whole array, in a kernel without a grid"
         => "give the kernel a grid, or use the whole array";
     EmitPipelineSpace Error "an emit_pipeline buffer in a space that it cannot have"
-        => "put the buffer in vmem, or in smem on a TensorCore";
+        => "put the buffer in vmem or smem; in hbm only over a ref in hbm or any";
     SubcoreSliceIndivisible Error "a vmem_shared ref whose last extent does not divide among the subcores"
         => "make the last extent a multiple of the chip's subcores";
 
     // Accesses.
     IllegalAccess Error "a load or store that the core cannot make"
-        => "copy the ref into a space that the core loads from";
+        => "copy the part in use into vmem for vectors, or into smem for scalars";
     IllegalCopy Error "a copy that the core cannot make"
         => "go by a space that both ends can be copied to and from";
     HazardOverrideUnsupported Error "a hazard override that the ref or the other overrides exclude"
@@ -263,7 +263,7 @@ codes! {
     SmemOverflow Error "scalar operands, windows and scratch exceed the SMEM that a kernel may use"
         => "keep large tables in hbm and copy the part in use";
     SparseCorePoolOverflow Error "vmem of the subcores and vmem_shared exceed the SparseCore's pool"
-        => "make a vmem or vmem_shared ref smaller: vmem counts once for each of 16 subcores";
+        => "make a vmem or vmem_shared ref smaller: vmem counts once for each subcore";
     VmemTight Warning "fits by its declarations with less than 5 % of the limit to spare"
         => "leave room for the compiler's spills, or raise vmem_limit_bytes";
     SmemTight Warning "fits by its declarations with less than 2048 bytes of SMEM to spare"
@@ -277,7 +277,7 @@ codes! {
 
     // Colours and aliases.
     VmemColorUnsupported Error "a value placed in a vector subcore's vmem"
-        => "leave the value in hbm";
+        => "place the value in hbm";
     SemaphoreColorUnsupported Error "a value placed in semaphore memory by a vector subcore kernel"
         => "tag the space: semaphore_mem@sc_vector_subcore";
     InputColorUnsupported Error "an input placed in another space than hbm, vmem or smem"
@@ -290,8 +290,8 @@ codes! {
         => "give both the same shape and element type";
     AliasRepeated Error "an input or an output aliased twice"
         => "alias each input and each output at most once";
-    AliasSpaceLost Warning "an alias from host or cmem to hbm, which loses the space"
-        => "place both in hbm, or do not alias them";
+    AliasSpaceLost Warning "an alias that takes a value in host or cmem to another space, and loses its own"
+        => "place both in the same space, or do not alias them";
     HbmSpecUncolored Warning "a block spec of hbm on a value that nothing places there"
         => "place the value: with_memory_space_constraint(x, pltpu.HBM)";
 
@@ -310,7 +310,7 @@ codes! {
         => "give every function the same core_parallel bound";
     CollectiveIdAndTag Error "both a collective id and a tag"
         => "give one of them";
-    TooManyCollectiveIds Error "more than 25 collective ids in one module"
+    TooManyCollectiveIds Error "more collective ids given out in one module than the limit, 25 unless it was set"
         => "give kernels that never overlap the same id, or the same tag";
     MissingCollectiveId Error "a custom barrier without a collective id"
         => "give the kernel a collective_id";
@@ -318,16 +318,16 @@ codes! {
         => "leave collective_id out, or use the barrier semaphore in the kernel";
     CollectiveIdConflict Error "a collective id given by hand that was given out already"
         => "give another id, below 7000";
-    CollectiveIdNegative Error "a collective id below zero"
-        => "give an id of 0 or more";
+    CollectiveIdNegative Error "a collective id below zero, or of more than 32 bits"
+        => "give an id of 0 or more, below 2^32";
     TilingOnlyForSparseCore Error "a tiling given to a TensorCore kernel"
         => "leave the tiling out";
     OptLevelOnlyForSparseCore Error "an opt level given to a TensorCore kernel"
         => "leave opt_level out";
     TcTilingFlagOnTensorCore Error "use_tc_tiling_on_sc given to a TensorCore kernel"
         => "leave use_tc_tiling_on_sc out";
-    InvalidFlagValue Error "a compiler flag whose value is no boolean, integer, float or string"
-        => "give the flag one of these";
+    InvalidFlagValue Error "a compiler flag whose value is no boolean, integer or float"
+        => "give the flag a boolean, an integer of 64 bits or a float";
     NonFiniteFlag Error "a compiler flag whose value is infinite or no number"
         => "give the flag a finite number";
     FlagNameUnsafe Error "a compiler flag whose name would break the JSON"

@@ -7,7 +7,7 @@
 //! use mosaic_memspace::{CoreType, MemorySpace, MemorySpaceAttr, Resolved, resolve};
 //!
 //! // `index` means scalar memory on every core, and the type checker knows.
-//! const SPACE: Resolved = resolve(MemorySpace::Index, CoreType::ScVectorSubcore);
+//! const SPACE: Resolved = resolve(MemorySpace::INDEX, CoreType::ScVectorSubcore);
 //! assert_eq!(SPACE, Resolved::SMEM);
 //!
 //! let attribute = match SPACE {
@@ -40,7 +40,7 @@ pub use chip::{
 pub use core_type::{CoreType, UnknownCoreType};
 pub use dtype::{Dtype, UnknownDtype};
 pub use memory_space::{
-    CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace, UnknownMemorySpace,
+    CoreMemorySpace, MemorySpace, MemrefSpace, PlainSpace, Resolved, TpuSpace, UnknownMemorySpace,
 };
 pub use mesh::{
     CoresOf, MemorySpaceNotSupportedByMesh, Mesh, MeshAxis, MeshConflict, MeshConflictReason,

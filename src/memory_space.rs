@@ -223,25 +223,15 @@ serde_impls!(CoreMemorySpace, "a memory space with its owner, as vmem@sc_vector_
 /// ```
 /// use mosaic_memspace::{MemorySpace, TpuSpace};
 ///
-/// assert_eq!("default".parse(), Ok(MemorySpace::Default));
+/// assert_eq!("default".parse(), Ok(MemorySpace::DEFAULT));
 /// assert_eq!("acc(3)".parse(), Ok(MemorySpace::Acc(3)));
 /// assert_eq!("vmem".parse(), Ok(MemorySpace::Tpu(TpuSpace::Vmem)));
 /// assert_eq!(MemorySpace::VMEM.to_string(), "vmem");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MemorySpace {
-    /// `any`: wherever the compiler puts it.
-    Any,
-    /// `default`: the core's own memory.
-    Default,
-    /// `error`: where checkify's error codes lie.
-    Error,
-    /// `index`: an index of the grid or a scalar-prefetch value.
-    Index,
-    /// `key`: a random-number key.
-    Key,
-    /// `host`: the host's memory.
-    Host,
+    /// None of the TPU's own memories.
+    Plain(PlainSpace),
     /// A memory of the TPU.
     Tpu(TpuSpace),
     /// A memory of the TPU, with the core type of the mesh that owns it.
@@ -249,6 +239,71 @@ pub enum MemorySpace {
     /// `acc(n)`: the result buffer of the MXU with this id.
     Acc(u8),
 }
+
+/// A memory space that is none of the TPU's own: the logical ones (JAX's Pallas
+/// `MemorySpace`), which resolving turns into one, and the host's.
+///
+/// ```
+/// use mosaic_memspace::{MemorySpace, PlainSpace};
+///
+/// assert_eq!("index".parse(), Ok(PlainSpace::Index));
+/// assert_eq!(MemorySpace::INDEX, MemorySpace::Plain(PlainSpace::Index));
+/// ```
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumCount,
+    EnumIter,
+    EnumString,
+    VariantArray,
+    VariantNames,
+)]
+#[strum(
+    serialize_all = "snake_case",
+    parse_err_fn = UnknownMemorySpace::plain,
+    parse_err_ty = UnknownMemorySpace
+)]
+#[repr(u8)]
+pub enum PlainSpace {
+    /// Wherever the compiler puts it.
+    Any,
+    /// The core's own memory.
+    Default,
+    /// Where checkify's error codes lie.
+    Error,
+    /// Where an index of the grid or a scalar-prefetch value lies.
+    Index,
+    /// Where a random-number key lies.
+    Key,
+    /// The host's memory.
+    Host,
+}
+
+impl PlainSpace {
+    /// Every plain space.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::PlainSpace::ALL.len(), 6);
+    /// ```
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+
+    /// The word that JAX uses, e.g. `default`.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::PlainSpace::Host.as_str(), "host");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    }
+}
+
+word_impls!(PlainSpace, "a plain memory space: any, default, error, index, key or host");
 
 /// The TPU spaces by name, usable as values and as exhaustive patterns.
 macro_rules! tpu_space_consts {
@@ -272,13 +327,25 @@ macro_rules! tpu_space_consts {
 }
 tpu_space_consts!(MemorySpace, MemorySpace::Tpu);
 
+/// The plain spaces by name; they serve as patterns too.
 impl MemorySpace {
-    /// The spaces that are a plain word of their own.
-    const PLAIN: [Self; 6] =
-        [Self::Any, Self::Default, Self::Error, Self::Index, Self::Key, Self::Host];
+    /// `any`: wherever the compiler puts it.
+    pub const ANY: Self = Self::Plain(PlainSpace::Any);
+    /// `default`: the core's own memory.
+    pub const DEFAULT: Self = Self::Plain(PlainSpace::Default);
+    /// `error`: where checkify's error codes lie.
+    pub const ERROR: Self = Self::Plain(PlainSpace::Error);
+    /// `index`: an index of the grid or a scalar-prefetch value.
+    pub const INDEX: Self = Self::Plain(PlainSpace::Index);
+    /// `key`: a random-number key.
+    pub const KEY: Self = Self::Plain(PlainSpace::Key);
+    /// `host`: the host's memory.
+    pub const HOST: Self = Self::Plain(PlainSpace::Host);
+}
 
+impl MemorySpace {
     /// How many words there are, accumulators left out.
-    pub(crate) const WORDS: usize = Self::PLAIN.len() + TpuSpace::COUNT + CoreMemorySpace::COUNT;
+    pub(crate) const WORDS: usize = PlainSpace::COUNT + TpuSpace::COUNT + CoreMemorySpace::COUNT;
 
     /// Every word, accumulators left out: the logical spaces, the host, the TPU
     /// spaces, the core-tagged spaces.
@@ -289,10 +356,14 @@ impl MemorySpace {
     /// ```
     #[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
     pub const ALL: &'static [Self] = &{
-        let mut all = [Self::Any; Self::WORDS];
-        let (plain, rest) = all.split_at_mut(Self::PLAIN.len());
-        plain.copy_from_slice(&Self::PLAIN);
+        let mut all = [Self::ANY; Self::WORDS];
+        let (plain, rest) = all.split_at_mut(PlainSpace::COUNT);
         let (tpu, core) = rest.split_at_mut(TpuSpace::COUNT);
+        let mut i = 0;
+        while i < plain.len() {
+            plain[i] = Self::Plain(PlainSpace::ALL[i]);
+            i += 1;
+        }
         let mut i = 0;
         while i < tpu.len() {
             tpu[i] = Self::Tpu(TpuSpace::ALL[i]);
@@ -310,13 +381,13 @@ impl MemorySpace {
     ///
     /// ```
     /// use mosaic_memspace::MemorySpace;
-    /// assert!(MemorySpace::Key.is_logical());
-    /// assert!(!MemorySpace::Host.is_logical());
+    /// assert!(MemorySpace::KEY.is_logical());
+    /// assert!(!MemorySpace::HOST.is_logical());
     /// ```
     pub const fn is_logical(self) -> bool {
         match self {
-            Self::Any | Self::Default | Self::Error | Self::Index | Self::Key => true,
-            Self::Host | Self::Tpu(_) | Self::Core(_) | Self::Acc(_) => false,
+            Self::ANY | Self::DEFAULT | Self::ERROR | Self::INDEX | Self::KEY => true,
+            Self::HOST | Self::Tpu(_) | Self::Core(_) | Self::Acc(_) => false,
         }
     }
 }
@@ -324,12 +395,7 @@ impl MemorySpace {
 impl fmt::Display for MemorySpace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Any => "any",
-            Self::Default => "default",
-            Self::Error => "error",
-            Self::Index => "index",
-            Self::Key => "key",
-            Self::Host => "host",
+            Self::Plain(space) => space.as_str(),
             Self::Tpu(space) => space.as_str(),
             Self::Core(tagged) => return tagged.fmt(f),
             Self::Acc(mxu_id) => return write!(f, "acc({mxu_id})"),
@@ -493,12 +559,12 @@ impl MemrefSpace {
     ///
     /// ```
     /// use mosaic_memspace::{MemorySpace, MemrefSpace};
-    /// assert_eq!(MemrefSpace::Any.written(), MemorySpace::Any);
+    /// assert_eq!(MemrefSpace::Any.written(), MemorySpace::ANY);
     /// ```
     pub const fn written(self) -> MemorySpace {
         match self {
-            Self::Any => MemorySpace::Any,
-            Self::Host => MemorySpace::Host,
+            Self::Any => MemorySpace::ANY,
+            Self::Host => MemorySpace::HOST,
             Self::Tpu(space) => MemorySpace::Tpu(space),
             Self::Core(tagged) => MemorySpace::Core(tagged),
         }
@@ -563,6 +629,10 @@ impl UnknownMemorySpace {
         Self { word: Word::new(word), known }
     }
 
+    fn plain(word: &str) -> Self {
+        Self::new(word, Known::Plain)
+    }
+
     fn tpu(word: &str) -> Self {
         Self::new(word, Known::Tpu)
     }
@@ -582,6 +652,7 @@ impl Fault for UnknownMemorySpace {
 /// Which words were expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
+    Plain,
     Tpu,
     Core,
     Written,
@@ -593,6 +664,7 @@ impl fmt::Display for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let accumulators = ", acc(0) to acc(255)";
         match self {
+            Self::Plain => List(PlainSpace::ALL).fmt(f),
             Self::Tpu => List(TpuSpace::ALL).fmt(f),
             Self::Core => List(CoreMemorySpace::ALL).fmt(f),
             Self::Written => write!(f, "{}{accumulators}", List(MemorySpace::ALL)),

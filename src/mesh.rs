@@ -266,12 +266,12 @@ impl<'a> Mesh<'a> {
         let core_type = self.core_type();
         let tagged = match space {
             MemorySpace::Tpu(space) => CoreMemorySpace::new(space, core_type),
-            MemorySpace::Any
-            | MemorySpace::Default
-            | MemorySpace::Error
-            | MemorySpace::Index
-            | MemorySpace::Key
-            | MemorySpace::Host
+            MemorySpace::ANY
+            | MemorySpace::DEFAULT
+            | MemorySpace::ERROR
+            | MemorySpace::INDEX
+            | MemorySpace::KEY
+            | MemorySpace::HOST
             | MemorySpace::Core(_)
             | MemorySpace::Acc(_) => None,
         };

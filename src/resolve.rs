@@ -1,7 +1,7 @@
 //! From what an author wrote to what the TPU has: the one place where that is decided.
 
 use crate::core_type::CoreType;
-use crate::memory_space::{CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace};
+use crate::memory_space::{MemorySpace, MemrefSpace, Resolved};
 use crate::word::word_of;
 use std::fmt;
 use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
@@ -15,12 +15,13 @@ use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
 /// ```
 /// use mosaic_memspace::{CoreType, MemorySpace, Resolved, resolve};
 ///
-/// const R: Resolved = resolve(MemorySpace::Default, CoreType::ScScalarSubcore);
+/// const R: Resolved = resolve(MemorySpace::DEFAULT, CoreType::ScScalarSubcore);
 /// assert_eq!(R, Resolved::SMEM);
 /// ```
+#[allow(clippy::indexing_slicing, reason = "the table has every kind, number and core type")]
 #[inline]
 pub const fn resolve(space: MemorySpace, core_type: CoreType) -> Resolved {
-    entry(base(space), step(space), core_type)
+    TABLE[kind(space) as usize][number(space) as usize][core_type as usize]
 }
 
 /// Who meets a ref without a memory space: what "no space" means is theirs to say.
@@ -86,11 +87,11 @@ impl CallSite {
     /// ```
     pub const fn default_space(self, core_type: CoreType) -> MemorySpace {
         match self {
-            Self::BlockSpec => MemorySpace::Default,
-            Self::UnpipelinedRef => MemorySpace::Any,
+            Self::BlockSpec => MemorySpace::DEFAULT,
+            Self::UnpipelinedRef => MemorySpace::ANY,
             Self::EmitPipelineBuffer => MemorySpace::VMEM,
             Self::Other => match core_type {
-                CoreType::Tc => MemorySpace::Any,
+                CoreType::Tc => MemorySpace::ANY,
                 CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => MemorySpace::HBM,
             },
         }
@@ -103,18 +104,13 @@ impl CallSite {
     /// const R: Resolved = CallSite::UnpipelinedRef.resolve(None, CoreType::Tc);
     /// assert_eq!(R, Resolved::ANY);
     /// ```
+    #[allow(clippy::indexing_slicing, reason = "the table has every call site and core type")]
     #[inline]
     pub const fn resolve(self, space: Option<MemorySpace>, core_type: CoreType) -> Resolved {
-        // The base and the step are chosen apart, so that neither is a jump.
-        let base = match space {
-            Some(space) => base(space),
-            None => UNWRITTEN,
-        };
-        let step = match space {
-            Some(space) => step(space),
-            None => self as usize,
-        };
-        entry(base, step, core_type)
+        match space {
+            Some(space) => resolve(space, core_type),
+            None => UNWRITTEN[self as usize][core_type as usize],
+        }
     }
 }
 
@@ -127,13 +123,13 @@ impl fmt::Display for CallSite {
 /// The rule. [`TABLE`] is made from it at compile time, and answers.
 const fn rule(space: MemorySpace, core_type: CoreType) -> Resolved {
     match space {
-        MemorySpace::Default => match core_type {
+        MemorySpace::DEFAULT => match core_type {
             CoreType::Tc | CoreType::ScVectorSubcore => Resolved::VMEM,
             CoreType::ScScalarSubcore => Resolved::SMEM,
         },
-        MemorySpace::Any => Resolved::ANY,
-        MemorySpace::Host => Resolved::HOST,
-        MemorySpace::Error | MemorySpace::Index | MemorySpace::Key => Resolved::SMEM,
+        MemorySpace::ANY => Resolved::ANY,
+        MemorySpace::HOST => Resolved::HOST,
+        MemorySpace::ERROR | MemorySpace::INDEX | MemorySpace::KEY => Resolved::SMEM,
         MemorySpace::Tpu(space) => Resolved::Memref(MemrefSpace::Tpu(space)),
         MemorySpace::Core(tagged) => {
             if tagged.core_type().number() == core_type.number() {
@@ -146,91 +142,96 @@ const fn rule(space: MemorySpace, core_type: CoreType) -> Resolved {
     }
 }
 
-// A space's row is base + step: the base of its kind, and the step within it.
-const TPU: usize = 6;
-const CORE: usize = TPU + TpuSpace::COUNT;
-const UNWRITTEN: usize = CORE + CoreMemorySpace::COUNT;
-const ACC: usize = UNWRITTEN + CallSite::COUNT;
-const ROWS: usize = ACC + 256;
+/// The answers for one space, by core type, and one to spare: the rows are then
+/// a power of two apart.
+type Row = [Resolved; CoreType::COUNT.next_power_of_two()];
 
-/// One row a space, one column a core type.
 #[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
-const TABLE: [[Resolved; CoreType::COUNT]; ROWS] = {
-    let mut table = [[Resolved::ANY; CoreType::COUNT]; ROWS];
-    let mut filled = [false; ROWS];
-    let mut core = 0;
-    while core < CoreType::COUNT {
-        let core_type = CoreType::ALL[core];
-        let mut i = 0;
-        while i < MemorySpace::ALL.len() {
-            let space = MemorySpace::ALL[i];
-            table[base(space) + step(space)][core] = rule(space, core_type);
-            filled[base(space) + step(space)] = true;
-            i += 1;
-        }
-        let mut i = 0;
-        while i < CallSite::COUNT {
-            let written = CallSite::ALL[i].default_space(core_type);
-            table[UNWRITTEN + i][core] = rule(written, core_type);
-            filled[UNWRITTEN + i] = true;
-            i += 1;
-        }
-        let mut mxu_id = 0;
-        loop {
-            let space = MemorySpace::Acc(mxu_id);
-            table[base(space) + step(space)][core] = rule(space, core_type);
-            filled[base(space) + step(space)] = true;
-            match mxu_id.checked_add(1) {
-                Some(next) => mxu_id = next,
-                None => break,
-            }
-        }
-        core += 1;
+const fn row(space: MemorySpace) -> Row {
+    let mut row = [Resolved::ANY; CoreType::COUNT.next_power_of_two()];
+    let mut i = 0;
+    while i < CoreType::COUNT {
+        row[i] = rule(space, CoreType::ALL[i]);
+        i += 1;
     }
-    let mut row = 0;
-    while row < ROWS {
-        assert!(filled[row], "a memory space is missing from MemorySpace::ALL");
-        row += 1;
+    row
+}
+
+/// The rows by kind and number, which lie in a space as they are: finding one
+/// takes no branch.
+#[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
+const TABLE: [[Row; NUMBERS]; Kind::COUNT] = {
+    let mut table = [[row(MemorySpace::ANY); NUMBERS]; Kind::COUNT];
+    let mut filled = [false; Kind::COUNT];
+    let mut i = 0;
+    while i < MemorySpace::ALL.len() {
+        let space = MemorySpace::ALL[i];
+        table[kind(space) as usize][number(space) as usize] = row(space);
+        filled[kind(space) as usize] = true;
+        i += 1;
+    }
+    let mut mxu_id = u8::MAX;
+    loop {
+        let space = MemorySpace::Acc(mxu_id);
+        table[kind(space) as usize][number(space) as usize] = row(space);
+        filled[kind(space) as usize] = true;
+        match mxu_id.checked_sub(1) {
+            Some(next) => mxu_id = next,
+            None => break,
+        }
+    }
+    let mut i = 0;
+    while i < Kind::COUNT {
+        assert!(filled[i], "a memory space is missing from MemorySpace::ALL");
+        i += 1;
     }
     table
 };
 
-/// Neither index is ever out of range: every space and call site has its row,
-/// every core type its column, and filling the table has visited them all.
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "the table has a row for every base and step"
-)]
-#[inline]
-const fn entry(base: usize, step: usize, core_type: CoreType) -> Resolved {
-    TABLE[base + step][core_type as usize]
+/// The answers where no space is written, by call site and core type.
+#[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
+const UNWRITTEN: [[Resolved; CoreType::COUNT]; CallSite::COUNT] = {
+    let mut table = [[Resolved::ANY; CoreType::COUNT]; CallSite::COUNT];
+    let mut i = 0;
+    while i < CallSite::COUNT {
+        let mut core = 0;
+        while core < CoreType::COUNT {
+            let core_type = CoreType::ALL[core];
+            table[i][core] = rule(CallSite::ALL[i].default_space(core_type), core_type);
+            core += 1;
+        }
+        i += 1;
+    }
+    table
+};
+
+#[derive(Clone, Copy, EnumCount)]
+#[repr(u8)]
+enum Kind {
+    Plain,
+    Tpu,
+    Core,
+    Acc,
 }
 
-const fn base(space: MemorySpace) -> usize {
+const fn kind(space: MemorySpace) -> Kind {
     match space {
-        MemorySpace::Any => 0,
-        MemorySpace::Default => 1,
-        MemorySpace::Error => 2,
-        MemorySpace::Index => 3,
-        MemorySpace::Key => 4,
-        MemorySpace::Host => 5,
-        MemorySpace::Tpu(_) => TPU,
-        MemorySpace::Core(_) => CORE,
-        MemorySpace::Acc(_) => ACC,
+        MemorySpace::Plain(_) => Kind::Plain,
+        MemorySpace::Tpu(_) => Kind::Tpu,
+        MemorySpace::Core(_) => Kind::Core,
+        MemorySpace::Acc(_) => Kind::Acc,
     }
 }
 
-const fn step(space: MemorySpace) -> usize {
+/// Which one of its kind.
+const fn number(space: MemorySpace) -> u8 {
     match space {
-        MemorySpace::Any
-        | MemorySpace::Default
-        | MemorySpace::Error
-        | MemorySpace::Index
-        | MemorySpace::Key
-        | MemorySpace::Host => 0,
-        MemorySpace::Tpu(space) => space as usize,
-        MemorySpace::Core(tagged) => tagged as usize,
-        MemorySpace::Acc(mxu_id) => mxu_id as usize,
+        MemorySpace::Plain(space) => space as u8,
+        MemorySpace::Tpu(space) => space as u8,
+        MemorySpace::Core(tagged) => tagged as u8,
+        MemorySpace::Acc(mxu_id) => mxu_id,
     }
 }
+
+/// As many as a number can say.
+const NUMBERS: usize = 256;

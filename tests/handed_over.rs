@@ -58,7 +58,7 @@ fn by_pairs(
     let (mut of_outputs, mut of_inputs) = (colors(outputs)?, colors(inputs)?);
     let annotated = |value: &Placed| value.annotated.is_some();
     let beside_host =
-        |value: &Placed| annotated(value) && value.annotated != Some(MemorySpace::Host);
+        |value: &Placed| annotated(value) && value.annotated != Some(MemorySpace::HOST);
     let (mut list_inputs, mut list_outputs) =
         (inputs.iter().any(beside_host), outputs.iter().any(annotated));
     if !list_inputs {

@@ -293,7 +293,8 @@ proptest! {
 
     #[test]
     fn accumulators_never_overlap_and_freeing_in_reverse_gives_all_back(
-        chip in chip(), requests in prop::collection::vec((0..3_u8, 1..40_u64, any::<bool>()), 0..40),
+        chip in chip(),
+        requests in prop::collection::vec((0..3_u8, 1..40_u64, any::<bool>()), 0..40),
     ) {
         let mut allocator = AccumulatorAllocator::new(&chip);
         let all: Vec<u64> = (0..3).map(|mxu_id| allocator.free_entries(mxu_id)).collect();
@@ -399,7 +400,9 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_topology_of_a_known_chip_or_none(name in "\\PC{0,20}", extents in "[0-9x]{0,30}") {
+    fn any_text_is_a_topology_of_a_known_chip_or_none(
+        name in "\\PC{0,20}", extents in "[0-9x]{0,30}",
+    ) {
         let chip = Chip::from_topology(&format!("{name}:{extents}"));
         prop_assert!(chip.is_none_or(|chip| chip.topology().is_some()));
         prop_assert_eq!(Chip::from_device_kind(&name).is_some(), Chip::ALL.iter().any(|chip| {

@@ -8,7 +8,7 @@ use mosaic_memspace::custom_call::{
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::{
     CallSite, Chip, CoreMemorySpace, CoreType, CoreTypeAttr, Dtype, MemorySpace, MemorySpaceAttr,
-    MemrefSpace, Resolved, TpuSpace,
+    MemrefSpace, PlainSpace, Resolved, TpuSpace,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -19,6 +19,7 @@ use std::str::FromStr;
 macro_rules! for_each_type {
     ($check:ident) => {
         $check::<CoreType>(CoreType::ALL);
+        $check::<PlainSpace>(PlainSpace::ALL);
         $check::<TpuSpace>(TpuSpace::ALL);
         $check::<CoreMemorySpace>(CoreMemorySpace::ALL);
         $check::<MemorySpace>(&written_spaces());

@@ -102,6 +102,8 @@ word_impls!(AccessShape, "scalar or vector");
 
 /// A load or a store.
 ///
+#[doc = include_str!("../../docs/access.md")]
+///
 /// ```
 /// use mosaic_memspace::check::Access;
 /// use mosaic_memspace::{CoreType, Resolved};

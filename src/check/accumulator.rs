@@ -153,7 +153,10 @@ const fn remainder(a: u32, b: u64, sublanes: NonZeroU32) -> u32 {
 /// assert_eq!((first.base_address(), second.base_address()), (0, 128));
 ///
 /// let full = allocator.allocate(&[8, 256], Dtype::Float32, 0).unwrap_err();
-/// assert_eq!(full.to_string(), "an accumulator of 1 entry on MXU 0, of whose 128 entries 0 are free");
+/// assert_eq!(
+///     full.to_string(),
+///     "an accumulator of 1 entry on MXU 0, of whose 128 entries 0 are free"
+/// );
 /// allocator.free(second)?;
 /// assert_eq!(allocator.allocate(&[8, 256], Dtype::Float32, 0)?.base_address(), 128);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

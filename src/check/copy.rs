@@ -62,6 +62,8 @@ word_impls!(DmaMode, "copy, gather or scatter");
 /// An asynchronous copy (`pltpu.async_copy`, Mosaic's `tpu.enqueue_dma` and
 /// `tpu.enqueue_indirect_dma`).
 ///
+#[doc = include_str!("../../docs/copies.md")]
+///
 /// ```
 /// use mosaic_memspace::check::Dma;
 /// use mosaic_memspace::{CoreType, Resolved};

@@ -87,7 +87,7 @@ impl<'a> PipelineBuffer<'a> {
     /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: None, space: Resolved::VMEM,
     /// #     buffers: None };
-    /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::Any), &[])?;
+    /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::ANY), &[])?;
     /// assert_eq!(buffer.map(|buffer| buffer.space()), Some(TpuSpace::Vmem));
     /// # Ok::<(), mosaic_memspace::check::EmitPipelineFault>(())
     /// ```
@@ -104,7 +104,7 @@ impl<'a> PipelineBuffer<'a> {
     /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: None, space: Resolved::VMEM,
     /// #     buffers: Some(9) };
-    /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::Any), &[])?;
+    /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::ANY), &[])?;
     /// assert_eq!(buffer.map(|buffer| buffer.count()), Some(1));
     /// # Ok::<(), mosaic_memspace::check::EmitPipelineFault>(())
     /// ```
@@ -128,7 +128,7 @@ impl<'a> PipelineBuffer<'a> {
     /// #     block_shape: Some(&[BlockDim::Blocked(8), BlockDim::Blocked(128)]),
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: Some(&[IndexEntry::Axis(0); 2]),
     /// #     space: Resolved::VMEM, buffers: None };
-    /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::Any), &[GridAxis::new(8)])?;
+    /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::ANY), &[GridAxis::new(8)])?;
     /// assert_eq!(buffer.map(|buffer| buffer.shape().collect()), Some(vec![2, 8, 128]));
     /// # Ok::<(), mosaic_memspace::check::EmitPipelineFault>(())
     /// ```
@@ -164,7 +164,7 @@ fn allocated(
                     Ok(if there { None } else { Some(tpu) })
                 }
                 TpuSpace::Hbm => {
-                    let there = [Some(MemorySpace::Any), Some(MemorySpace::HBM)];
+                    let there = [Some(MemorySpace::ANY), Some(MemorySpace::HBM)];
                     if there.contains(&source) {
                         Ok(None)
                     } else {
@@ -284,7 +284,7 @@ mod tests {
         let cases = [
             (
                 X,
-                Some(MemorySpace::Any),
+                Some(MemorySpace::ANY),
                 hbm,
                 Code::EmitPipelineSpace,
                 "put the buffer in vmem or smem, or leave the space out",

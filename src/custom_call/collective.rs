@@ -1,132 +1,10 @@
-//! Collective ids: the numbers by which kernels that meet at a barrier find each other.
+//! How the calls of a module are given collective ids.
 
+use super::collective_id::{BASE, Call, CollectiveId, CollectiveIdError};
 use crate::error::{Code, Fault};
-use crate::word::{List, Shown, Word, word_impls, word_of};
+use crate::word::{List, Word, word_impls, word_of};
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
-
-/// The id of the barrier semaphore that a kernel uses; 32 bits, never negative.
-///
-/// ```
-/// use mosaic_memspace::custom_call::CollectiveId;
-/// assert_eq!(CollectiveId::new(7000).map(CollectiveId::get), Ok(7000));
-/// assert_eq!(CollectiveId::from(3), CollectiveId::new(3)?);
-/// # Ok::<(), mosaic_memspace::custom_call::CollectiveIdError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CollectiveId(u32);
-
-impl CollectiveId {
-    /// The id with this number.
-    ///
-    /// # Errors
-    /// [`CollectiveIdError::OutOfRange`]
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::CollectiveId;
-    /// assert_eq!(
-    ///     CollectiveId::new(-1).unwrap_err().to_string(),
-    ///     "collective_id is -1; it has to be 0 or more, and below 2^32"
-    /// );
-    /// ```
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
-    pub const fn new(number: i64) -> Result<Self, CollectiveIdError> {
-        if number < 0 || number > u32::MAX as i64 {
-            return Err(CollectiveIdError::OutOfRange { number });
-        }
-        Ok(Self(number as u32))
-    }
-
-    /// The number.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::CollectiveId;
-    /// assert_eq!(CollectiveId::from(25).get(), 25);
-    /// ```
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-}
-
-impl From<u32> for CollectiveId {
-    fn from(number: u32) -> Self {
-        Self(number)
-    }
-}
-
-impl fmt::Display for CollectiveId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// One kernel call of a module, as far as its id depends on it.
-///
-/// ```
-/// use mosaic_memspace::custom_call::Call;
-/// let call = Call { has_custom_barrier: true, ..Call::new(b"a serialised kernel") };
-/// assert_eq!(call.collective_id, None);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call<'a> {
-    /// The serialised kernel.
-    pub module: &'a [u8],
-    /// What the kernel calls its barrier semaphore (`get_barrier_semaphore`'s tag).
-    pub tag: Option<&'a str>,
-    /// Whether the device's own barrier is skipped; such calls share no id with others.
-    pub skip_device_barrier: bool,
-    /// The id that the author gave.
-    pub collective_id: Option<CollectiveId>,
-    /// Whether the kernel uses a barrier semaphore.
-    pub has_custom_barrier: bool,
-    /// Whether an id without a barrier is meant.
-    pub allow_collective_id_without_custom_barrier: bool,
-}
-
-impl<'a> Call<'a> {
-    /// A call of this kernel that has neither a barrier nor an id.
-    ///
-    /// ```
-    /// assert!(!mosaic_memspace::custom_call::Call::new(b"").has_custom_barrier);
-    /// ```
-    pub const fn new(module: &'a [u8]) -> Self {
-        Self {
-            module,
-            tag: None,
-            skip_device_barrier: false,
-            collective_id: None,
-            has_custom_barrier: false,
-            allow_collective_id_without_custom_barrier: false,
-        }
-    }
-
-    /// Whether the call may have this id, or none: what JAX checks of each call once
-    /// ids are given out.
-    ///
-    /// # Errors
-    /// [`CollectiveIdError::Missing`] and [`CollectiveIdError::Unexpected`]
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::Call;
-    /// assert!(Call::new(b"").check(None).is_ok());
-    /// assert_eq!(
-    ///     Call::new(b"").check(Some(3.into())).unwrap_err().to_string(),
-    ///     "collective_id has to be unspecified or None when not using a custom barrier"
-    /// );
-    /// ```
-    pub const fn check(&self, id: Option<CollectiveId>) -> Result<(), CollectiveIdError> {
-        match id {
-            None if self.has_custom_barrier => Err(CollectiveIdError::Missing),
-            Some(id)
-                if !self.has_custom_barrier && !self.allow_collective_id_without_custom_barrier =>
-            {
-                Err(CollectiveIdError::Unexpected { id })
-            }
-            None | Some(_) => Ok(()),
-        }
-    }
-}
 
 /// Which calls are given an id (JAX's `jax_pallas_auto_assign_collective_ids`).
 ///
@@ -236,7 +114,7 @@ impl Policy {
     pub const fn first(self) -> u32 {
         match self {
             Self::FirstFree => 0,
-            Self::FromBase => 7000,
+            Self::FromBase => BASE,
         }
     }
 }
@@ -573,10 +451,10 @@ impl<'a> CollectiveIds<'a> {
 
     fn give(&mut self, key: Key<'a>) -> Given {
         // It ends: a module has fewer than 2^32 calls.
-        while self.taken.contains_key(&CollectiveId(self.next)) {
+        while self.taken.contains_key(&CollectiveId::from(self.next)) {
             self.next = self.next.saturating_add(1);
         }
-        let id = CollectiveId(self.next);
+        let id = CollectiveId::from(self.next);
         self.taken.insert(id, Taker::Allocator);
         let given = Given { id, over_limit: self.given.len() >= self.options.limit };
         self.given.insert(key, given);
@@ -604,99 +482,6 @@ impl<'a> CollectiveIds<'a> {
             }
         }
         Ok(Some(id))
-    }
-}
-
-/// A call that cannot have the collective id that it has, or has none and needs one.
-///
-/// ```
-/// use mosaic_memspace::custom_call::{Call, CollectiveIdError};
-/// use mosaic_memspace::error::{Code, Fault};
-///
-/// let call = Call { has_custom_barrier: true, ..Call::new(b"") };
-/// let error = call.check(None).unwrap_err();
-/// assert_eq!(error, CollectiveIdError::Missing);
-/// assert_eq!(error.code(), Code::MissingCollectiveId);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CollectiveIdError {
-    /// An id and a tag on one call.
-    #[error(
-        "conflicting collective_id: CompilerParams has {id} but get_barrier_semaphore has tag {}",
-        Shown(tag)
-    )]
-    IdAndTag {
-        /// The id that the author gave.
-        id: CollectiveId,
-        /// The tag of the barrier semaphore.
-        tag: String,
-    },
-    /// One key more than may be given an id.
-    #[error("more than {limit} collective ids given out in one module")]
-    TooMany {
-        /// How many may be.
-        limit: usize,
-    },
-    /// A barrier without an id.
-    #[error("collective_id has to be specified when using a custom barrier")]
-    Missing,
-    /// An id without a barrier.
-    #[error("collective_id has to be unspecified or None when not using a custom barrier")]
-    Unexpected {
-        /// The id.
-        id: CollectiveId,
-    },
-    /// An author's id that was given out before.
-    #[error("collective_id {id} conflicts with one that was given out automatically")]
-    Conflict {
-        /// The id.
-        id: CollectiveId,
-    },
-    /// A number below zero, or of more than 32 bits.
-    #[error("collective_id is {number}; it has to be 0 or more, and below 2^32")]
-    OutOfRange {
-        /// The number.
-        number: i64,
-    },
-}
-
-impl Fault for CollectiveIdError {
-    fn code(&self) -> Code {
-        match self {
-            Self::IdAndTag { .. } => Code::CollectiveIdAndTag,
-            Self::TooMany { .. } => Code::TooManyCollectiveIds,
-            Self::Missing => Code::MissingCollectiveId,
-            Self::Unexpected { .. } => Code::UnexpectedCollectiveId,
-            Self::Conflict { .. } => Code::CollectiveIdConflict,
-            Self::OutOfRange { .. } => Code::CollectiveIdNegative,
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::IdAndTag { id, tag } => format!(
-                "leave out collective_id={id} or the tag {}, or set \
-                 jax_pallas_auto_assign_collective_ids to override",
-                Shown(tag)
-            ),
-            Self::TooMany { limit } => format!(
-                "give kernels that never overlap the same id or tag, so that {limit} are enough, \
-                 or raise jax_pallas_auto_assign_collective_ids_limit"
-            ),
-            Self::Missing => "give collective_id a number that no kernel running at the same time \
-                              has, or give get_barrier_semaphore a tag, or set \
-                              jax_pallas_auto_assign_collective_ids to yes"
-                .to_owned(),
-            Self::Unexpected { id } => format!(
-                "leave out collective_id={id}, use the barrier semaphore in the kernel, or set \
-                 allow_collective_id_without_custom_barrier"
-            ),
-            Self::Conflict { .. } => {
-                format!("give an id below {}", Policy::FromBase.first())
-            }
-            Self::OutOfRange { .. } => self.code().mend().to_owned(),
-        }
     }
 }
 
@@ -806,16 +591,6 @@ mod tests {
             assert_eq!(ids.assign(&own), Ok(Some(2.into())));
             assert_eq!(ids.assign(&Call { module: b"later", ..BARRIER }), Ok(Some(3.into())));
         }
-    }
-
-    #[test]
-    fn ids_have_32_bits() {
-        for number in [i64::MIN, -1, 1 << 32, i64::MAX] {
-            let error = CollectiveId::new(number).unwrap_err();
-            assert_eq!(error.code(), Code::CollectiveIdNegative);
-            assert!(error.to_string().contains(&number.to_string()));
-        }
-        assert_eq!(CollectiveId::new(u32::MAX.into()), Ok(CollectiveId::from(u32::MAX)));
     }
 
     #[test]

@@ -13,6 +13,8 @@ macro_rules! colors {
         /// A memory space as XLA's buffer assignment numbers it (JAX:
         /// `tpu_custom_call.MemorySpace`).
         ///
+        #[doc = include_str!("../../docs/colours.md")]
+        ///
         /// ```
         /// use mosaic_memspace::custom_call::Color;
         ///
@@ -115,7 +117,7 @@ impl Color {
     pub const fn memory_space(self) -> MemorySpace {
         MemorySpace::Core(match self {
             Self::Hbm => return MemorySpace::HBM,
-            Self::Host => return MemorySpace::Host,
+            Self::Host => return MemorySpace::HOST,
             Self::Vmem => CoreMemorySpace::VmemOfTc,
             Self::SemaphoreMem => CoreMemorySpace::SemaphoreMemOfTc,
             Self::Smem => CoreMemorySpace::SmemOfTc,
@@ -162,13 +164,13 @@ pub const fn color(
 ) -> Result<Option<Color>, ColorUnsupported> {
     let Some(space) = space else { return Ok(None) };
     match space {
-        MemorySpace::Any
-        | MemorySpace::Default
-        | MemorySpace::Error
-        | MemorySpace::Index
-        | MemorySpace::Key
+        MemorySpace::ANY
+        | MemorySpace::DEFAULT
+        | MemorySpace::ERROR
+        | MemorySpace::INDEX
+        | MemorySpace::KEY
         | MemorySpace::Acc(_) => Ok(None),
-        MemorySpace::Host => Ok(Some(Color::Host)),
+        MemorySpace::HOST => Ok(Some(Color::Host)),
         MemorySpace::Tpu(space) => owned(space, core_type),
         MemorySpace::Core(tagged) => owned(tagged.space(), tagged.core_type()),
     }
@@ -199,12 +201,12 @@ pub const fn jax_color(
 ) -> Result<Option<Color>, ColorUnsupported> {
     let Some(written) = space else { return Ok(None) };
     match written {
-        MemorySpace::Any
-        | MemorySpace::Default
-        | MemorySpace::Error
-        | MemorySpace::Index
-        | MemorySpace::Key
-        | MemorySpace::Host
+        MemorySpace::ANY
+        | MemorySpace::DEFAULT
+        | MemorySpace::ERROR
+        | MemorySpace::INDEX
+        | MemorySpace::KEY
+        | MemorySpace::HOST
         | MemorySpace::Core(_)
         | MemorySpace::Acc(_) => color(space, core_type),
         MemorySpace::Tpu(space) => match space {

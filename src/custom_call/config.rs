@@ -1,6 +1,6 @@
 //! The backend config of a `tpu_custom_call`: what XLA is told about a kernel.
 
-use super::collective::CollectiveId;
+use super::collective_id::CollectiveId;
 use super::color::{Color, ColorNumber, InputColor};
 use super::flag::{FlagName, FlagValue, Flags};
 use super::key::{

@@ -107,5 +107,10 @@ mod tests {
         assert!(
             before_core_ids.ends_with(", \"megachip_parallelism_config\": {\"cores\": [\"0\"]}}")
         );
+
+        let two_cores = KernelFacts { grid: Some(&[Bound::Static(2)]), ..kernel };
+        let resolved = params.validate(&two_cores).unwrap();
+        let config = params.backend_config(&resolved, b"", LibtpuVersion::NEWEST);
+        assert!(!config.to_json().contains("core_ids"));
     }
 }

@@ -8,12 +8,15 @@
 //! * [`CompilerParams`]: what an author may ask of the compiler, all its faults at once.
 //! * [`Flags`]: the compiler flags of one kernel.
 //! * [`BackendConfig`]: what XLA is told about a kernel, as JSON, both ways.
+//! * [`CustomCall`]: the whole operation as MLIR text, to be put into a module.
 //!
 //! A function whose name begins with `jax_` answers as JAX does even where that
 //! is uneven; the one without the prefix gives the even answer.
 
 mod alias;
+mod alias_colors;
 mod collective;
+mod collective_id;
 mod color;
 mod config;
 #[cfg(feature = "read")]
@@ -24,20 +27,20 @@ mod key;
 mod libtpu;
 mod module;
 mod number;
+mod operation;
+mod param_fault;
 mod param_words;
 mod params;
 #[cfg(feature = "read")]
 mod read;
 mod write;
 
-pub use alias::{
-    Alias, AliasColors, AliasError, AliasFaults, AliasWarning, HbmSpecs, Placed, Side,
-    alias_colors, jax_alias_colors,
-};
+pub use alias::{Alias, AliasError, AliasFaults, AliasWarning, Side};
+pub use alias_colors::{AliasColors, HbmSpecs, Placed, alias_colors, jax_alias_colors};
 pub use collective::{
-    AutoAssign, Call, CollectiveId, CollectiveIdError, CollectiveIds, IdOptions, IdOrder, Policy,
-    UnknownAutoAssign, collective_ids,
+    AutoAssign, CollectiveIds, IdOptions, IdOrder, Policy, UnknownAutoAssign, collective_ids,
 };
+pub use collective_id::{Call, CollectiveId, CollectiveIdError};
 pub use color::{
     Color, ColorNumber, ColorUnsupported, InputColor, InputColorUnsupported, UnknownColor, color,
     jax_color,
@@ -54,12 +57,12 @@ pub use module::{
     ActiveCoresError, Bound, IterationSpace, MixedCoreTypes, ModuleFunction, active_core_count,
     device_type, jax_active_core_count,
 };
+pub use operation::{CustomCall, NotAValueName, Operand, TensorType, ValueName};
+pub use param_fault::{ParamError, ParamFaults};
 pub use param_words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
     UnknownParamWord,
 };
-pub use params::{
-    CallChecks, CompilerParams, KernelFacts, ParamError, ParamFaults, ResolvedParams, VmemLimit,
-};
+pub use params::{CallChecks, CompilerParams, KernelFacts, ResolvedParams, VmemLimit};
 #[cfg(feature = "read")]
 pub use read::InvalidConfig;

@@ -2,19 +2,28 @@
 
 use std::fmt::Write;
 
-/// Bytes that the longest integer takes: `-9223372036854775808`.
+/// Bytes that the longest integers take: `-9223372036854775808`, `18446744073709551615`.
 pub(super) const INTEGER: usize = 20;
 
 /// Bytes that the longest float takes: `-2.2250738585072014e-308`.
 pub(super) const FLOAT: usize = 24;
 
-/// An integer's decimal digits.
+/// An integer's decimal digits, with its sign.
 pub(super) fn integer(number: i64, buffer: &mut [u8; INTEGER]) -> &str {
-    let mut rest = number.unsigned_abs();
+    digits(number.unsigned_abs(), number < 0, buffer)
+}
+
+/// A natural number's decimal digits.
+pub(super) fn natural(number: u64, buffer: &mut [u8; INTEGER]) -> &str {
+    digits(number, false, buffer)
+}
+
+fn digits(number: u64, negative: bool, buffer: &mut [u8; INTEGER]) -> &str {
+    let mut rest = number;
     let mut start = INTEGER;
     for (place, byte) in buffer.iter_mut().enumerate().rev() {
         let sign = rest == 0 && start != INTEGER;
-        if sign && number >= 0 {
+        if sign && !negative {
             break;
         }
         #[allow(clippy::cast_possible_truncation, reason = "a digit is below ten")]
@@ -31,8 +40,12 @@ pub(super) fn integer(number: i64, buffer: &mut [u8; INTEGER]) -> &str {
 
 /// How many bytes [`integer`] gives.
 pub(super) fn integer_len(number: i64) -> usize {
-    let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0).saturating_add(1);
-    usize::from(number < 0).saturating_add(digits as usize)
+    usize::from(number < 0).saturating_add(natural_len(number.unsigned_abs()))
+}
+
+/// How many bytes [`natural`] gives.
+pub(super) fn natural_len(number: u64) -> usize {
+    number.checked_ilog10().unwrap_or(0).saturating_add(1) as usize
 }
 
 /// A finite float as Python's `repr` prints it: the shortest digits that read
@@ -120,6 +133,10 @@ mod tests {
         for number in [0, 1, -1, 9, 10, -10, 7000, i64::MAX, i64::MIN] {
             assert_eq!(integer(number, &mut [0; INTEGER]), number.to_string());
             assert_eq!(integer_len(number), number.to_string().len());
+        }
+        for number in [0, 9, 10, u64::MAX] {
+            assert_eq!(natural(number, &mut [0; INTEGER]), number.to_string());
+            assert_eq!(natural_len(number), number.to_string().len());
         }
     }
 

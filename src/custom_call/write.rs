@@ -9,7 +9,7 @@ use super::key::{
     CallKey, CompEnvKey, CostKey, Extras, FlagKey, FlagValueKey, InputColorKey, Key, MegachipKey,
     OutputColorKey, ScopedKey, SparseCoreKey, TopKey,
 };
-use super::number::{FLOAT, INTEGER, integer, integer_len, python_float};
+use super::number::{FLOAT, INTEGER, integer, integer_len, natural, natural_len, python_float};
 use super::param_words::DeviceType;
 use std::borrow::Cow;
 
@@ -49,17 +49,18 @@ impl BackendConfig<'_> {
     /// assert_eq!(config.json_len(), config.to_json().len());
     /// ```
     pub fn json_len(&self) -> usize {
-        let mut length = Length(0);
+        let mut length = Length::default();
         write(self, &mut length);
-        length.0
+        length.get()
     }
 }
 
-/// Where JSON is written to.
-trait Sink {
+/// Where text is written to.
+pub(super) trait Sink {
     fn text(&mut self, text: &str);
     fn base64(&mut self, bytes: &[u8]);
     fn decimal(&mut self, number: i64);
+    fn natural(&mut self, number: u64);
 }
 
 impl Sink for String {
@@ -74,10 +75,21 @@ impl Sink for String {
     fn decimal(&mut self, number: i64) {
         self.push_str(integer(number, &mut [0; INTEGER]));
     }
+
+    fn natural(&mut self, number: u64) {
+        self.push_str(natural(number, &mut [0; INTEGER]));
+    }
 }
 
 /// Counts, so that what is written fits at once.
-struct Length(usize);
+#[derive(Default)]
+pub(super) struct Length(usize);
+
+impl Length {
+    pub(super) const fn get(&self) -> usize {
+        self.0
+    }
+}
 
 impl Sink for Length {
     fn text(&mut self, text: &str) {
@@ -91,40 +103,44 @@ impl Sink for Length {
     fn decimal(&mut self, number: i64) {
         self.0 = self.0.saturating_add(integer_len(number));
     }
+
+    fn natural(&mut self, number: u64) {
+        self.0 = self.0.saturating_add(natural_len(number));
+    }
 }
 
 /// How an object or a list is laid out: JAX has one way for each of them.
-struct Layout {
-    open: &'static str,
-    separator: &'static str,
-    close: &'static str,
+pub(super) struct Layout {
+    pub(super) open: &'static str,
+    pub(super) separator: &'static str,
+    pub(super) close: &'static str,
 }
 
 const SPACED: Layout = Layout { open: "{", separator: ", ", close: "}" };
 const COMPACT: Layout = Layout { open: "{", separator: ",", close: "}" };
 const LINES: Layout = Layout { open: "{\n", separator: ",\n", close: "\n}" };
-const LIST: Layout = Layout { open: "[", separator: ",", close: "]" };
+pub(super) const LIST: Layout = Layout { open: "[", separator: ",", close: "]" };
 const LINES_LIST: Layout = Layout { open: "[\n", separator: ",\n", close: "\n]" };
 
 /// An object or a list that is being written.
-struct Members<'s, S> {
+pub(super) struct Members<'s, S> {
     sink: &'s mut S,
     layout: &'static Layout,
     first: bool,
 }
 
 impl<'s, S: Sink> Members<'s, S> {
-    fn begin(sink: &'s mut S, layout: &'static Layout) -> Self {
+    pub(super) fn begin(sink: &'s mut S, layout: &'static Layout) -> Self {
         sink.text(layout.open);
         Self { sink, layout, first: true }
     }
 
-    fn end(self) {
+    pub(super) fn end(self) {
         self.sink.text(self.layout.close);
     }
 
     /// Where the next element goes.
-    fn element(&mut self) -> &mut S {
+    pub(super) fn element(&mut self) -> &mut S {
         if !self.first {
             self.sink.text(self.layout.separator);
         }
@@ -177,7 +193,7 @@ fn object<S: Sink, K: Key>(
     members.end();
 }
 
-fn list<S: Sink, T>(
+pub(super) fn list<S: Sink, T>(
     sink: &mut S,
     layout: &'static Layout,
     elements: impl IntoIterator<Item = T>,
@@ -190,7 +206,7 @@ fn list<S: Sink, T>(
     members.end();
 }
 
-fn write<S: Sink>(config: &BackendConfig<'_>, sink: &mut S) {
+pub(super) fn write<S: Sink>(config: &BackendConfig<'_>, sink: &mut S) {
     object(sink, &SPACED, &config.top_extras, |key, members| match key {
         TopKey::CustomCallConfig => custom_call_config(config, members.value_of(key)),
         TopKey::SparseCoreConfig => {

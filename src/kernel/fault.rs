@@ -14,8 +14,6 @@ pub(super) enum KernelFault {
     DuplicateName { name: Word, first: String },
     #[error("no ref is called {name}")]
     UnknownRef { name: Word, known: String },
-    #[error("extent 0 in dimension {dimension} of the array, which is the block")]
-    ArrayExtentZero { dimension: usize },
     #[error("{space} is an accumulator, which is never a memref")]
     NoMemref { space: Resolved },
     #[error("alias {input}->{output} has a number below 0")]
@@ -30,7 +28,6 @@ impl Fault for KernelFault {
             Self::CoreTypeAndMesh => Code::CoreTypeAndMesh,
             Self::DuplicateName { .. } => Code::DuplicateName,
             Self::UnknownRef { .. } => Code::UnknownRef,
-            Self::ArrayExtentZero { .. } => Code::BlockExtentZero,
             Self::NoMemref { .. } => Code::InvalidMemorySpace,
             Self::NegativeAlias { .. } => Code::AliasIndexOutOfRange,
             Self::NoIndices { .. } => Code::IllegalCopy,
@@ -47,9 +44,6 @@ impl Fault for KernelFault {
                 "the kernel has no refs".to_owned()
             }
             Self::UnknownRef { known, .. } => format!("use one of {known}"),
-            Self::ArrayExtentZero { .. } => {
-                "leave the operand out, or pass it in hbm, where it has no window".to_owned()
-            }
             Self::NoIndices { .. } => {
                 "name the ref that holds the indices, of int32 in vmem".to_owned()
             }

@@ -15,6 +15,6 @@ mod validate;
 pub use description::{Access, Kernel, Mesh, Operand, Prefetch, Scratch, Semaphore};
 pub use place::{Place, Step};
 #[cfg(feature = "read")]
-pub use read::{Described, InputError, Kernels, Locator, line_and_column};
+pub use read::{Described, InputError, Kernels, Locator, Positions};
 pub use report::{Diagnostic, Diagnostics, Fit, OperandReport, Report, ScratchReport};
 pub use resolved::ResolvedKernel;

@@ -2,10 +2,12 @@
 
 use super::description::Kernel;
 use super::place::{Place, Step};
+use crate::word::Word;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fmt;
 use std::ops::Range;
 
 /// The kernels of a JSON text: a single one, several one after the other (as in
@@ -66,7 +68,7 @@ impl<'a> Kernels<'a> {
             Ok(kernel) => Ok(Described { kernel, text: self.text, json: raw }),
             Err(error) => {
                 let path = error.path().to_string();
-                let (line, column) = line_and_column(self.text, offset(self.text, raw.get()));
+                let (line, column) = Positions::new(self.text).of(offset(self.text, raw.get()));
                 let path = if path == "." { String::new() } else { path };
                 Err(InputError::new(path, error.inner(), line, column))
             }
@@ -106,7 +108,7 @@ impl<'a> Iterator for Kernels<'a> {
 /// let mut locator = described.locator();
 /// let range = locator.range(&Place::list("grid"));
 /// assert_eq!(&text[range.clone()], "[4]");
-/// assert_eq!(mosaic_memspace::kernel::line_and_column(text, range.start), (2, 40));
+/// assert_eq!(mosaic_memspace::kernel::Positions::new(text).of(range.start), (2, 40));
 /// # Ok::<(), &str>(())
 /// ```
 #[derive(Debug)]
@@ -178,7 +180,7 @@ impl<'a> Parts<'a> {
 
 /// A JSON text that cannot be used: no JSON, a wrong type, an unknown field.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column}: {}{message}", Self::prefix(.path))]
+#[error("{line}:{column}: {}{message}", Prefix(.path))]
 pub struct InputError {
     /// The path in the kernel's JSON, as `operands[0].dtype`; empty at its top.
     pub path: String,
@@ -201,9 +203,14 @@ impl InputError {
             message: message(&error.to_string()),
         }
     }
+}
 
-    fn prefix(path: &str) -> String {
-        if path.is_empty() { String::new() } else { format!("{path}: ") }
+/// A path before a message, so much of it as helps.
+struct Prefix<'a>(&'a str);
+
+impl fmt::Display for Prefix<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, "{}: ", Word::new(self.0)) }
     }
 }
 
@@ -236,11 +243,43 @@ fn offset(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
-/// The line and the column of a byte of `text`, both from 1; columns count
-/// characters.
-pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.bytes().filter(|byte| *byte == b'\n').count();
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
-    (line.saturating_add(1), column.saturating_add(1))
+/// Lines and columns of a text, both from 1; columns count characters.
+///
+/// Asked for one place after another, it reads the text once.
+///
+/// ```
+/// use mosaic_memspace::kernel::Positions;
+/// let mut positions = Positions::new("a\n bc");
+/// assert_eq!(positions.of(4), (2, 3));
+/// assert_eq!(positions.of(0), (1, 1));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Positions<'a> {
+    text: &'a str,
+    offset: usize,
+    line: usize,
+    column: usize,
+}
+
+impl<'a> Positions<'a> {
+    /// Those of this text.
+    pub const fn new(text: &'a str) -> Self {
+        Self { text, offset: 0, line: 1, column: 1 }
+    }
+
+    /// The line and the column of the byte at `offset`.
+    pub fn of(&mut self, offset: usize) -> (usize, usize) {
+        if offset < self.offset {
+            *self = Self::new(self.text);
+        }
+        let between = self.text.as_bytes().get(self.offset..offset).unwrap_or_default();
+        let newlines = between.iter().filter(|byte| **byte == b'\n').count();
+        let last_line = between.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        // A character has one byte that does not continue another.
+        let characters = last_line.iter().filter(|byte| (**byte & 0xc0) != 0x80).count();
+        self.column = if newlines == 0 { self.column } else { 1 }.saturating_add(characters);
+        self.line = self.line.saturating_add(newlines);
+        self.offset = offset;
+        (self.line, self.column)
+    }
 }

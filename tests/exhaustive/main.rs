@@ -87,6 +87,12 @@ fn a_new_tpu_space_stops_every_place_that_must_decide() {
 }
 
 #[test]
+fn a_new_plain_space_stops_every_place_that_must_decide() {
+    let space = Growth { name: "plain_space", file: "src/memory_space.rs", last: "    Host,\n}" };
+    assert!(space.places_that_stop().contains("src/resolve.rs rule\n"));
+}
+
+#[test]
 fn a_new_written_space_stops_every_place_that_must_decide() {
     let space =
         Growth { name: "memory_space", file: "src/memory_space.rs", last: "    Acc(u8),\n}" };
@@ -190,11 +196,14 @@ fn enclosing(copy: &Path, error: &CompileError) -> String {
     name.expect("an error outside every function").to_owned()
 }
 
+const NOT_COPIED: [&str; 3] = ["[test]]", "[bench]]", "[example]]"];
+
 fn copy_crate(copy: &Path) {
     if copy.exists() {
         fs::remove_dir_all(copy).unwrap();
     }
     copy_folder(&root().join("src"), &copy.join("src"));
+    copy_folder(&root().join("docs"), &copy.join("docs"));
     fs::copy(root().join("Cargo.lock"), copy.join("Cargo.lock")).unwrap();
     fs::copy(root().join("README.md"), copy.join("README.md")).unwrap();
     // Without the targets whose files are not copied, and with a name of its own:
@@ -202,7 +211,7 @@ fn copy_crate(copy: &Path) {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let library_only: String = manifest
         .split_inclusive("\n[")
-        .filter(|section| !section.starts_with("[test]]") && !section.starts_with("[bench]]"))
+        .filter(|section| !NOT_COPIED.iter().any(|target| section.starts_with(target)))
         .collect();
     let name = copy.file_name().and_then(|name| name.to_str()).unwrap();
     let renamed = library_only.replacen("\"mosaic-memspace\"", &format!("\"{name}\""), 1);

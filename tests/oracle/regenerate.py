@@ -26,15 +26,15 @@ def main() -> None:
     arguments = parse_arguments()
     if arguments.stdin:
         questions = [json.loads(text) for text in sys.stdin if text.strip()]
-        for text in answered(questions):
-            print(text)
+        for question, text in zip(questions, answered(questions)):
+            print(text or json.dumps(question, separators=(",", ":")))
         return
 
     recorded = read_vectors(arguments.vectors)
     asked = [line for line in recorded if not arguments.fn or line.fn in arguments.fn]
     check_each_is_asked(arguments.fn, asked)
     for line, text in zip(asked, answered([line.question for line in asked])):
-        line.answer = text
+        line.answer = text or line.recorded
     if arguments.check:
         sys.exit(report(asked))
     write_vectors(recorded)
@@ -63,18 +63,25 @@ def parse_arguments() -> argparse.Namespace:
     return arguments
 
 
-def answered(questions: list[dict]) -> list[str]:
-    """The questions' whole lines, in their order; each function is called once."""
+def answered(questions: list[dict]) -> list[str | None]:
+    """The questions' whole lines, in their order; each function is called once.
+
+    None is the line of a question that its function could not ask, and says so.
+    """
     numbers_of = defaultdict(list)
     for number, question in enumerate(questions):
         numbers_of[question["fn"]].append(number)
 
     functions = {fn: registry.function(fn) for fn in numbers_of}
-    lines = [""] * len(questions)
+    lines: list[str | None] = [None] * len(questions)
     for fn, numbers in numbers_of.items():
         inputs = [questions[number]["input"] for number in numbers]
-        for number, expect in zip(numbers, functions[fn](inputs), strict=True):
-            lines[number] = vector(questions[number], expect)
+        expects = functions[fn](inputs)
+        for number, expect in zip(numbers, expects, strict=True):
+            if expect is not None:
+                lines[number] = vector(questions[number], expect)
+        if unasked := expects.count(None):
+            print(f"{fn}: {unasked} not asked, of chips this libtpu lacks", file=sys.stderr)
     return lines
 
 

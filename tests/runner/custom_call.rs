@@ -1,13 +1,16 @@
-//! The custom call's JSON.
+//! The custom call's JSON, and its text.
 
 use crate::line::Word;
+use mosaic_memspace::Dtype;
 use mosaic_memspace::custom_call::{
-    BackendConfig, Body, CallChecks, CollectiveId, Color, CostEstimate, DeviceType, Flags,
-    InputColor, OneCoreMark, OptLevel, Tiling, WrittenFlagValue,
+    Alias, BackendConfig, Body, CallChecks, CollectiveId, Color, CostEstimate, CustomCall,
+    DeviceType, Flags, InputColor, OneCoreMark, Operand, OptLevel, SideEffects, TensorType, Tiling,
+    ValueName, WrittenFlagValue,
 };
 use mosaic_memspace::error::{Code, Fault};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
 use std::fmt;
 
 #[derive(Deserialize)]
@@ -154,4 +157,72 @@ fn check(call: &Call) -> Result<(), Code> {
     };
     let first = checks.check().err().and_then(|faults| faults.into_iter().next());
     first.map_or(Ok(()), |fault| Err(fault.code()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Operation {
+    operands: Vec<Array>,
+    results: Vec<Array>,
+    aliases: Vec<(usize, usize)>,
+    kernel_name: Option<String>,
+    metadata: Option<BTreeMap<String, String>>,
+    side_effects: Word<SideEffects>,
+    body_base64: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Array {
+    shape: Vec<u64>,
+    dtype: Word<Dtype>,
+}
+
+impl Array {
+    fn tensor(&self) -> TensorType<'_> {
+        TensorType::new(&self.shape, self.dtype.0)
+    }
+}
+
+pub(crate) fn custom_call(operation: Operation) -> Result<String, Code> {
+    let body = decode(&operation.body_base64)?;
+    let mut config = BackendConfig::new(&body);
+    config.serialization_format = Some(1);
+    config.needs_layout_passes = true;
+
+    let names: Vec<_> = (0..operation.operands.len()).map(|i| format!("%arg{i}")).collect();
+    let operands = names.iter().zip(&operation.operands).map(|(name, array)| {
+        let name = ValueName::new(name).map_err(|_| Code::UnknownRef)?;
+        Ok(Operand::new(name, array.tensor()))
+    });
+    let operands = operands.collect::<Result<Vec<_>, _>>()?;
+    let results: Vec<_> = operation.results.iter().map(Array::tensor).collect();
+    let aliases = operation.aliases.into_iter().map(|(input, output)| Alias { input, output });
+    let aliases: Vec<_> = aliases.collect();
+    let metadata = operation.metadata.as_ref().map(metadata_json);
+
+    let mut call = CustomCall::new(&config, &operands, &results, &aliases)
+        .map_err(|faults| faults.errors.first().map_or(Code::AliasMismatch, Fault::code))?;
+    call.kernel_name = operation.kernel_name.as_deref();
+    call.kernel_metadata = metadata.as_deref();
+    call.side_effects = operation.side_effects.0;
+    Ok(call.to_string())
+}
+
+/// An object as JAX hands it over: a line a member, everything but ASCII escaped.
+fn metadata_json(metadata: &BTreeMap<String, String>) -> String {
+    let string = |text: &String| {
+        let json = serde_json::Value::from(text.as_str()).to_string();
+        let mut ascii = String::new();
+        for unit in json.encode_utf16() {
+            match u8::try_from(unit).ok().filter(u8::is_ascii) {
+                Some(byte) => ascii.push(byte.into()),
+                None => ascii = format!("{ascii}\\u{unit:04x}"),
+            }
+        }
+        ascii
+    };
+    let members: Vec<_> =
+        metadata.iter().map(|(key, value)| format!("{}:{}", string(key), string(value))).collect();
+    if members.is_empty() { "{}".to_owned() } else { format!("{{\n{}\n}}", members.join(",\n")) }
 }

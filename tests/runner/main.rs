@@ -33,6 +33,7 @@ fn functions() -> Vec<Function> {
         function("accumulator", accumulators::accumulator),
         function("accumulator_alloc", accumulators::accumulator_alloc),
         function("backend_config", custom_call::backend_config),
+        function("custom_call", custom_call::custom_call),
         function("device_kind", hardware::device_kind),
         function("dtype", hardware::dtype),
         function("infer_tiling", hardware::infer_tiling),

@@ -8,7 +8,7 @@ use crate::snippet;
 use clap::ValueEnum;
 use mosaic_memspace::Chip;
 use mosaic_memspace::error::Severity;
-use mosaic_memspace::kernel::{Described, Kernels, Report};
+use mosaic_memspace::kernel::{Described, Kernels, Positions, Report};
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
@@ -99,7 +99,9 @@ fn text(
     let core_type = report.core_type.map(|core_type| format!(", {core_type}")).unwrap_or_default();
     writeln!(out, "{name}{core_type}")?;
     writeln!(out, "{}", refs(report).text())?;
+    let colours = grid::colours();
     let mut locator = described.locator();
+    let mut positions = Positions::new(&input.text);
     for diagnostic in &report.diagnostics {
         let range = locator.range(&diagnostic.at);
         let shown = snippet::render(diagnostic, &input.name, &input.text, range, grid::colours());

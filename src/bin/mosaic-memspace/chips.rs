@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::failure::Failure;
-use crate::grid::{Format, Grid};
+use crate::grid::{Format, Grid, print_json};
 use mosaic_memspace::{Capacity, Chip, ChipFacts, CoreType, SparseCoreFacts, TpuSpace};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -20,6 +20,13 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
+impl Arguments {
+    /// What `table --of chips` asks.
+    pub(crate) const fn every_chip(format: Format) -> Self {
+        Self { chips: Vec::new(), format }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Status {
     let chips = if arguments.chips.is_empty() {
         Chip::ALL.to_vec()
@@ -28,11 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Status {
     };
     match arguments.format {
         Format::Json => {
-            let mut out = io::stdout().lock();
-            let objects: Vec<_> = chips.iter().map(|chip| object(*chip)).collect();
-            serde_json::to_writer_pretty(&mut out, &objects).map_err(io::Error::from)?;
-            writeln!(out)?;
-            out.flush()?;
+            print_json(&chips.iter().map(|chip| object(*chip)).collect::<Vec<_>>())?;
         }
         Format::Text if arguments.chips.is_empty() => overview(&chips).print(Format::Text)?,
         Format::Markdown if arguments.chips.is_empty() => {

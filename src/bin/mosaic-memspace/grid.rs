@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
-use std::io::{self, Write};
+use serde::Serialize;
+use std::io::{self, BufWriter, Write};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -78,6 +79,14 @@ impl Grid {
         };
         self.rows.iter().map(object).collect::<Vec<_>>().into()
     }
+}
+
+/// A value as JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
 }
 
 /// Whether standard output is shown in colours.

@@ -3,7 +3,7 @@
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use mosaic_memspace::error::Severity;
-use mosaic_memspace::kernel::{Diagnostic, line_and_column};
+use mosaic_memspace::kernel::{Diagnostic, Positions};
 use std::ops::Range;
 
 /// Lines are shown from their start, but for what is further on than this.
@@ -18,6 +18,7 @@ pub(crate) fn render(
     name: &str,
     text: &str,
     range: Range<usize>,
+    positions: &mut Positions<'_>,
     colours: bool,
 ) -> String {
     let level = match diagnostic.severity {
@@ -25,7 +26,7 @@ pub(crate) fn render(
         Severity::Warning => Level::WARNING,
     };
     let shown = line_around(text, &range);
-    let (line, column) = line_and_column(text, range.start);
+    let (line, column) = positions.of(range.start);
     let whole_line =
         shown.start == 0 || text.as_bytes().get(shown.start.saturating_sub(1)) == Some(&b'\n');
     let start = range.start.saturating_sub(shown.start);

@@ -15,6 +15,7 @@ FAMILIES = (
     "accumulators",
     "blocks",
     "handed_over",
+    "operation",
     "collective_ids",
     "answers",  # libtpu's: last, so that JAX can be asked without it
 )

@@ -29,7 +29,7 @@ def ask(name: str, chips_and_inputs: list[tuple[str, object]]) -> list[dict]:
     """Answers in the order asked: {"ok": value} or {"error": text}.
 
     The error of a question that ended its server is "aborted", that of one
-    that took too long "timed out".
+    that took too long "timed out". What is no answer is raised as a Fault.
     """
     answers: list[dict] = [{}] * len(chips_and_inputs)
 
@@ -50,9 +50,17 @@ def ask(name: str, chips_and_inputs: list[tuple[str, object]]) -> list[dict]:
             for chip, numbers in by_chip.items()
             for batch in itertools.batched(numbers, QUESTIONS_PER_SERVER)
         ]
-        for batch in batches:
-            batch.result()
+        try:
+            for batch in batches:
+                batch.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return answers
+
+
+class Fault(Exception):
+    """What asks the compiler went wrong, or JAX refused to be asked so."""
 
 
 class Server:
@@ -76,7 +84,10 @@ class Server:
         if answer == "":
             self.stop()
             return {"error": "aborted"}
-        return json.loads(answer)
+        answer = json.loads(answer)
+        if "fault" in answer:
+            raise Fault(f"{answer['fault']}\n{name} was asked about {value} on {self.chip}")
+        return answer
 
     def start(self) -> None:
         self.process = subprocess.Popen(

@@ -4,30 +4,38 @@ import re
 
 import jax
 import numpy
+from jax._src import compiler as jax_compiler
+from jax._src.interpreters import mlir
+from jax._src.lib import xla_client
+from jax._src.lib.mlir import ir
+from jax._src.pallas.mosaic.error_handling import MosaicError
 from jax.experimental import topologies
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from chips import TOPOLOGIES
+
+# Nothing is moved into VMEM, where a window on it would cost nothing.
+OPTIONS = {"xla_msa_enable": False}
+
+REFUSALS = (jax.errors.JaxRuntimeError, ir.MLIRError, MosaicError)
 
 USED = re.compile(
     r'custom_call_target="tpu_custom_call".*"used_scoped_memory_configs":\[([^\]]*)\]'
 )
 VMEM_SIZE = re.compile(r'"memory_space":"1","offset":"\d+","size":"(\d+)"')
 
-# Nothing is moved into VMEM, where a window on it would cost nothing.
-OPTIONS = {"xla_msa_enable": False}
-
 
 class Compiler:
     def __init__(self, chip: str):
-        self.chip = chip
         topology = topologies.get_topology_desc(topology_name=TOPOLOGIES[chip], platform="tpu")
-        self.mesh = Mesh(numpy.array(topology.devices[:1]), ("x",))
+        self.device = topology.devices[0]
+        self.mesh = Mesh(numpy.array([self.device]), ("x",))
 
     def lower(self, kernel):
         """`kernel()` gives a function and the shapes of its arguments.
 
         It is called where JAX knows the chip: some kernels ask JAX about it.
+        One without arguments and results would be lowered for the CPU.
         """
         everywhere = NamedSharding(self.mesh, PartitionSpec())
         with jax.sharding.use_abstract_mesh(self.mesh.abstract_mesh):
@@ -38,6 +46,19 @@ class Compiler:
     def compile(self, lowered):
         with jax.sharding.use_abstract_mesh(self.mesh.abstract_mesh):
             return lowered.compile(compiler_options=OPTIONS)
+
+    def compile_text(self, stablehlo: str) -> None:
+        with mlir.make_ir_context():
+            module = ir.Module.parse(stablehlo)
+            options = jax_compiler.get_compile_options(
+                num_replicas=1,
+                num_partitions=1,
+                device_assignment=numpy.array([[self.device]]),
+                env_options_overrides=dict(OPTIONS),
+                backend=self.device.client,
+            )
+            devices = xla_client.DeviceList((self.device,))
+            self.device.client.compile(module, devices, compile_options=options)
 
 
 def vmem_used(compiled) -> int:

@@ -10,13 +10,12 @@ for a reason that is none of this sweep's, and the line's `message` has it.
 import argparse
 import hashlib
 import json
-import math
 import random
 import sys
 from collections import Counter
 
 import answers
-import client
+from chips import can_be_asked
 
 CHIPS = ("v4", "v5e", "v5p", "v6e", "7x")
 
@@ -47,13 +46,16 @@ def main() -> None:
         kernel(chance, arguments.chips[number % len(arguments.chips)])
         for number in range(arguments.count)
     ]
-    outcomes = Counter()
-    for value, answer in zip(inputs, client.ask("vmem_fit", [(i["chip"], i) for i in inputs])):
+    counts = Counter()
+    for value, outcome in zip(inputs, answers.outcomes("vmem_fit", inputs)):
         line = {"id": identity(value), "fn": "vmem_fit", "input": value}
-        line |= answers.vmem_fit_outcome(answer)
-        outcomes[line["expect"].get("error", "figures")] += 1
+        expect = answers.vmem_fit_expect(outcome)
+        if expect is None:
+            expect, line["message"] = {"error": "CompilerRefused"}, outcome["error"]
+        line["expect"] = expect
+        counts[expect.get("error", "figures")] += 1
         print(json.dumps(line, separators=(",", ":")), file=arguments.out)
-    print(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()), file=sys.stderr)
+    print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()), file=sys.stderr)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -62,7 +64,11 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--chips", type=lambda text: text.split(","), default=CHIPS)
     parser.add_argument("--out", type=argparse.FileType("w"), default=sys.stdout)
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    for chip in arguments.chips:
+        if not can_be_asked(chip):
+            parser.error(f"this libtpu does not know the chip {chip!r}")
+    return arguments
 
 
 def identity(value: dict) -> str:
@@ -84,17 +90,13 @@ def operand(chance: random.Random, role: str, grid: list[int]) -> dict:
     dtype = any_dtype(chance)
     if role == "in" and dtype == "float16":
         dtype = "bfloat16"  # the compiler takes float16 results, but no such arguments
-    space = chance.choices(("vmem", "smem", "any", "hbm"), (12, 2, 1, 1))[0]
-    buffers = None
-    if space == "smem":
-        dtype, array = scalars(chance)
-    else:
-        array = extents(chance, dtype)
-    block, index_map = list(array), [None] * len(array)
-    if space == "vmem":
+    space = chance.choices(("vmem", "smem", "any", "hbm"), (12, 3, 1, 1))[0]
+    array = few(chance, dtype) if space == "smem" else extents(chance, dtype)
+    block, index_map, buffers = list(array), [None] * len(array), None
+    if space == "vmem" or space == "smem":
         buffers = chance.choice((None, None, 1, 2))
-        if grid and chance.random() < 0.7:
-            block, index_map, array = moving(chance, grid, dtype, block)
+        if grid and chance.random() < 0.7 and (space == "vmem" or len(array) == 1):
+            block, index_map, array = moving(chance, grid, dtype, array)
     return {
         "role": role,
         "array_shape": array,
@@ -132,9 +134,7 @@ def moving(chance: random.Random, grid: list[int], dtype: str, extents: list[int
 def scratch(chance: random.Random) -> dict:
     space = chance.choice(("vmem", "vmem", "vmem", "smem"))
     dtype = any_dtype(chance)
-    shape = extents(chance, dtype)
-    if space == "smem":
-        dtype, shape = scalars(chance)
+    shape = few(chance, dtype) if space == "smem" else extents(chance, dtype)
     return {"space": space, "shape": shape, "dtype": dtype}
 
 
@@ -148,9 +148,10 @@ def any_dtype(chance: random.Random) -> str:
     return chance.choice(chance.choice(DTYPES))
 
 
-def scalars(chance: random.Random) -> tuple[str, list[int]]:
-    """What smem holds: a dtype and a shape."""
-    return chance.choice(("int32", "float32")), [chance.randint(1, 1500)]
+def few(chance: random.Random, dtype: str) -> list[int]:
+    """A shape that leaves room in smem for the others there."""
+    limits = (1500,) if dtype in TWO_BITS else chance.choice(((1500,), (12, 200), (3, 4, 150)))
+    return [chance.randint(1, limit) for limit in limits]
 
 
 def extents(chance: random.Random, dtype: str) -> list[int]:

@@ -1,0 +1,119 @@
+//! Between which memory spaces a core copies, and how.
+
+use super::{NO, places};
+use crate::grid::Grid;
+use mosaic_memspace::check::{CopyRefusal, Dma, EndRefusal};
+use mosaic_memspace::error::Fault;
+use mosaic_memspace::{CoreType, Resolved};
+use serde::Serialize;
+
+/// One copy of one core between two spaces.
+#[derive(Serialize)]
+pub(super) struct Record {
+    core: CoreType,
+    src: String,
+    dst: String,
+    mode: &'static str,
+    add: bool,
+    /// JAX lowers it.
+    jax_lowers: bool,
+    /// JAX lowers it and the compiler takes it.
+    legal: bool,
+    why_not: Option<String>,
+    help: Option<String>,
+}
+
+pub(super) fn records() -> Vec<Record> {
+    let mut records = Vec::new();
+    for core in CoreType::ALL {
+        let places = places(*core);
+        for (from, src) in &places {
+            for (to, dst) in &places {
+                records.extend(Dma::ALL.iter().map(|dma| {
+                    let fault = dma.check(*src, *dst, *core).err();
+                    Record {
+                        core: *core,
+                        src: from.clone(),
+                        dst: to.clone(),
+                        mode: dma.mode.as_str(),
+                        add: dma.add,
+                        jax_lowers: dma.jax_lowers(*src, *dst, *core),
+                        legal: fault.is_none(),
+                        why_not: fault.map(|fault| fault.reason().to_string()),
+                        help: fault.map(|fault| fault.help()),
+                    }
+                }));
+            }
+        }
+    }
+    records
+}
+
+/// A row a core and source, a column a destination; then the spaces that no copy
+/// of a core reaches.
+pub(super) fn grids() -> Vec<Grid> {
+    let reached_by_some = |name: &str| {
+        let names = |core: &CoreType| {
+            let reached =
+                |(space, at): (String, Resolved)| space == name && unreached(at, *core).is_none();
+            places(*core).into_iter().any(reached)
+        };
+        CoreType::ALL.iter().any(names)
+    };
+    let every = places(CoreType::Tc);
+    let columns: Vec<&str> =
+        every.iter().map(|(name, _)| name.as_str()).filter(|name| reached_by_some(name)).collect();
+    let headers = columns.iter().map(|to| format!("to {to}"));
+    let mut copies = Grid::new(["core", "from"].map(str::to_owned).into_iter().chain(headers));
+    let mut never = Grid::new(["core", "space", "why no copy reaches it"]);
+    for core in CoreType::ALL {
+        let places = places(*core);
+        for (name, at) in &places {
+            if let Some(why) = unreached(*at, *core) {
+                never.row([core.to_string(), name.clone(), why.to_string()]);
+                continue;
+            }
+            let to = columns.iter().map(|column| {
+                let to = places.iter().find(|(name, _)| name == column);
+                to.map_or_else(|| NO.to_owned(), |(_, to)| ways(*at, *to, *core))
+            });
+            copies.row([core.to_string(), name.clone()].into_iter().chain(to));
+        }
+    }
+    vec![copies, never]
+}
+
+/// Why no copy of the core starts there, or ends.
+fn unreached(space: Resolved, core_type: CoreType) -> Option<EndRefusal> {
+    match Dma::COPY.check(space, space, core_type).err()?.reason() {
+        CopyRefusal::Source(why) | CopyRefusal::Destination(why) => Some(why),
+        CopyRefusal::NoWay
+        | CopyRefusal::IndicesOffVector
+        | CopyRefusal::GatherEnds
+        | CopyRefusal::ScatterEnds
+        | CopyRefusal::AddWithoutIndices
+        | CopyRefusal::AddToHbm => None,
+    }
+}
+
+/// The copies that a core makes from one space to another.
+fn ways(src: Resolved, dst: Resolved, core_type: CoreType) -> String {
+    let made = Dma::ALL.iter().filter(|dma| dma.check(src, dst, core_type).is_ok());
+    let made: Vec<_> = made.map(ToString::to_string).collect();
+    if made.is_empty() { NO.to_owned() } else { made.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::foreign;
+    use super::*;
+
+    #[test]
+    fn one_space_of_another_core_stands_for_all() {
+        for core in CoreType::ALL {
+            for space in foreign(*core) {
+                assert_eq!(unreached(space, *core), Some(EndRefusal::OtherCore));
+            }
+        }
+    }
+}

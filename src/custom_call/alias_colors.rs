@@ -1,0 +1,615 @@
+//! The colours that the two ends of an alias share.
+
+use super::alias::{Alias, AliasError, AliasFaults, AliasWarning, Side};
+use super::color::{Color, InputColor, jax_color};
+use crate::core_type::CoreType;
+use crate::memory_space::{MemorySpace, Resolved};
+use crate::resolve::resolve;
+use std::collections::{HashMap, HashSet};
+
+/// Where an author put an input or an output.
+///
+/// ```
+/// use mosaic_memspace::MemorySpace;
+/// use mosaic_memspace::custom_call::Placed;
+/// assert_eq!(Placed::on_value(Some(MemorySpace::HBM)).block_spec, None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Placed {
+    /// The space annotated on the value itself; JAX colours by it alone.
+    pub annotated: Option<MemorySpace>,
+    /// The space of its block spec.
+    pub block_spec: Option<MemorySpace>,
+}
+
+impl Placed {
+    /// A value with this annotation, and no space in its block spec.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::Placed;
+    /// assert_eq!(Placed::on_value(None), Placed::default());
+    /// ```
+    pub const fn on_value(annotated: Option<MemorySpace>) -> Self {
+        Self { annotated, block_spec: None }
+    }
+}
+
+/// What is done with a block spec of hbm on a value that nothing places.
+///
+/// ```
+/// use mosaic_memspace::custom_call::HbmSpecs;
+/// assert_eq!(HbmSpecs::default(), HbmSpecs::LeaveUncolored);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum HbmSpecs {
+    /// As JAX: nothing, so that the compiler may place the value elsewhere. A warning
+    /// says so.
+    #[default]
+    LeaveUncolored,
+    /// The value, and what it is aliased with, is coloured hbm (asked of JAX in its
+    /// issues 39744 and 39838).
+    Color,
+}
+
+/// The colours of a kernel's inputs and outputs, as the custom call has them.
+///
+/// A side without colours is `None` where JAX makes no list for it: unless a value on
+/// it is annotated (`host` alone does not count among inputs) or is given a colour.
+///
+/// ```
+/// use mosaic_memspace::custom_call::AliasColors;
+/// assert_eq!(AliasColors::default().inputs, None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AliasColors {
+    /// By input; other colours than an input may have are left out.
+    pub inputs: Option<Vec<Option<InputColor>>>,
+    /// By output.
+    pub outputs: Option<Vec<Option<Color>>>,
+}
+
+/// The colours of a kernel's inputs and outputs: those of their annotations, carried
+/// through the aliases from inputs to outputs and then from outputs to inputs.
+///
+/// Colours are [`jax_color`]'s, and so is the answer where there is one in both;
+/// besides, every alias has to name an input and an output, none of them twice, and
+/// what JAX loses silently is warned of.
+///
+/// # Errors
+/// Every [`AliasError`], with the warnings: of the inputs, the outputs, then the
+/// aliases, in their order.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{
+///     Alias, Color, HbmSpecs, InputColor, Placed, alias_colors,
+/// };
+/// use mosaic_memspace::{CoreType, MemorySpace};
+///
+/// let inputs = [Placed::default(), Placed::on_value(Some(MemorySpace::VMEM))];
+/// let outputs = [Placed::default()];
+/// let aliases = [Alias { input: 1, output: 0 }];
+/// let tc = CoreType::Tc;
+/// let (colors, warnings) =
+///     alias_colors(&inputs, &outputs, &aliases, tc, HbmSpecs::LeaveUncolored)?;
+/// assert_eq!(colors.inputs, Some(vec![None, Some(InputColor::Vmem)]));
+/// assert_eq!(colors.outputs, Some(vec![Some(Color::Vmem)]));
+/// assert!(warnings.is_empty());
+/// # Ok::<(), mosaic_memspace::custom_call::AliasFaults>(())
+/// ```
+pub fn alias_colors(
+    inputs: &[Placed],
+    outputs: &[Placed],
+    aliases: &[Alias],
+    core_type: CoreType,
+    hbm_specs: HbmSpecs,
+) -> Result<(AliasColors, Vec<AliasWarning>), AliasFaults> {
+    let mut errors = Vec::new();
+    let own = Own::new(inputs, outputs, core_type, |error| errors.push(error));
+    let sound = sound(inputs.len(), outputs.len(), aliases, &mut errors);
+
+    let mut sides = own.listed(inputs, outputs);
+    let conflicts = sides.carry_both_ways(inputs.len(), outputs.len(), &sound);
+    errors.extend(conflicts);
+
+    let unplaced = sides.unplaced(inputs, outputs, core_type);
+    let mut warnings = Vec::new();
+    match hbm_specs {
+        HbmSpecs::LeaveUncolored => warnings.extend(unplaced),
+        HbmSpecs::Color => sides.color_hbm(inputs.len(), outputs.len(), &unplaced, &sound),
+    }
+    warnings.extend(sides.lost(inputs, outputs, &own, &sound));
+
+    if errors.is_empty() {
+        Ok((sides.handed_over(), warnings))
+    } else {
+        Err(AliasFaults { errors, warnings })
+    }
+}
+
+/// The colours as JAX has them (`_resolve_memory_spaces`), which lets an input or an
+/// output be aliased twice.
+///
+/// Python would count a negative number from the end; here there is none.
+///
+/// # Errors
+/// The first [`AliasError`] that JAX meets: an alias out of range, an output's colour,
+/// an input's colour, then a conflict in the order of the two passes.
+///
+/// ```
+/// use mosaic_memspace::custom_call::{Alias, Placed, jax_alias_colors};
+/// use mosaic_memspace::error::{Code, Fault};
+/// use mosaic_memspace::{CoreType, MemorySpace};
+///
+/// let vmem = [Placed::on_value(Some(MemorySpace::VMEM))];
+/// let hbm = [Placed::on_value(Some(MemorySpace::HBM))];
+/// let aliases = [Alias { input: 0, output: 0 }];
+/// let error = jax_alias_colors(&vmem, &hbm, &aliases, CoreType::Tc).unwrap_err();
+/// assert_eq!(error.code(), Code::AliasMemorySpaceConflict);
+/// assert_eq!(
+///     error.to_string(),
+///     "memory space conflict for alias 0->0: input 0 is in vmem, output 0 in hbm"
+/// );
+/// ```
+pub fn jax_alias_colors(
+    inputs: &[Placed],
+    outputs: &[Placed],
+    aliases: &[Alias],
+    core_type: CoreType,
+) -> Result<AliasColors, AliasError> {
+    for alias in aliases {
+        in_range(*alias, inputs.len(), outputs.len())?;
+    }
+    let mut errors = Vec::new();
+    let own = Own::new(inputs, outputs, core_type, |error| errors.push(error));
+    // Outputs are looked at first.
+    errors.sort_by_key(|error| error.side() != Some(Side::Output));
+    let mut sides = own.listed(inputs, outputs);
+    errors.extend(sides.carry_both_ways(inputs.len(), outputs.len(), aliases));
+    match errors.into_iter().next() {
+        None => Ok(sides.handed_over()),
+        Some(first) => Err(first),
+    }
+}
+
+/// The colours of the annotations, before any alias.
+struct Own {
+    inputs: Vec<Option<Color>>,
+    outputs: Vec<Option<Color>>,
+}
+
+impl Own {
+    fn new(
+        inputs: &[Placed],
+        outputs: &[Placed],
+        core_type: CoreType,
+        mut error: impl FnMut(AliasError),
+    ) -> Self {
+        let mut colors = |side, values: &[Placed]| {
+            let color = |(index, value): (usize, &Placed)| {
+                jax_color(value.annotated, core_type).unwrap_or_else(|fault| {
+                    error(AliasError::Color { side, index, fault });
+                    None
+                })
+            };
+            values.iter().enumerate().map(color).collect()
+        };
+        let inputs = colors(Side::Input, inputs);
+        let outputs = colors(Side::Output, outputs);
+        Self { inputs, outputs }
+    }
+
+    /// The lists that JAX begins with.
+    fn listed(&self, inputs: &[Placed], outputs: &[Placed]) -> Sides {
+        let inputs = inputs.iter().any(|value| value.annotated.is_some_and(counts_among_inputs));
+        let outputs = outputs.iter().any(|value| value.annotated.is_some());
+        Sides {
+            inputs: inputs.then(|| self.inputs.clone()),
+            outputs: outputs.then(|| self.outputs.clone()),
+        }
+    }
+}
+
+/// Whether an input annotated so makes JAX list the inputs' colours.
+const fn counts_among_inputs(space: MemorySpace) -> bool {
+    match space {
+        MemorySpace::HOST => false,
+        MemorySpace::ANY
+        | MemorySpace::DEFAULT
+        | MemorySpace::ERROR
+        | MemorySpace::INDEX
+        | MemorySpace::KEY
+        | MemorySpace::Tpu(_)
+        | MemorySpace::Core(_)
+        | MemorySpace::Acc(_) => true,
+    }
+}
+
+/// Whether a value annotated so lies in a memory, which is lost when it gets the
+/// colour of another.
+const fn is_a_memory(space: MemorySpace) -> bool {
+    match space {
+        MemorySpace::HOST | MemorySpace::Tpu(_) | MemorySpace::Core(_) => true,
+        MemorySpace::ANY
+        | MemorySpace::DEFAULT
+        | MemorySpace::ERROR
+        | MemorySpace::INDEX
+        | MemorySpace::KEY
+        | MemorySpace::Acc(_) => false,
+    }
+}
+
+type Colors = Vec<Option<Color>>;
+
+/// The colours on the way.
+struct Sides {
+    inputs: Option<Colors>,
+    outputs: Option<Colors>,
+}
+
+impl Sides {
+    /// JAX's two passes; conflicts in the order in which they are met, each once.
+    fn carry_both_ways(
+        &mut self,
+        inputs: usize,
+        outputs: usize,
+        aliases: &[Alias],
+    ) -> Vec<AliasError> {
+        let mut conflicts = Vec::new();
+        // The second pass meets the first one's conflicts again.
+        let mut met = HashSet::new();
+        let mut conflict = |number: usize, input, output| {
+            if let Some(&alias) = aliases.get(number)
+                && met.insert(alias)
+            {
+                conflicts.push(AliasError::Conflict { alias, input, output });
+            }
+        };
+        if let Some(from) = &self.inputs {
+            let pairs = aliases.iter().map(|alias| (alias.input, alias.output));
+            carry(from, &mut self.outputs, outputs, pairs, &mut conflict);
+        }
+        if let Some(from) = &self.outputs {
+            let pairs = aliases.iter().map(|alias| (alias.output, alias.input));
+            let mut conflict = |number, output, input| conflict(number, input, output);
+            carry(from, &mut self.inputs, inputs, pairs, &mut conflict);
+        }
+        conflicts
+    }
+
+    /// The values that only a block spec of hbm places.
+    fn unplaced(
+        &self,
+        inputs: &[Placed],
+        outputs: &[Placed],
+        core_type: CoreType,
+    ) -> Vec<AliasWarning> {
+        let mut unplaced = Vec::new();
+        for (side, values, colors) in [
+            (Side::Input, inputs, self.inputs.as_ref()),
+            (Side::Output, outputs, self.outputs.as_ref()),
+        ] {
+            for (index, value) in values.iter().enumerate() {
+                let in_hbm = value
+                    .block_spec
+                    .is_some_and(|space| resolve(space, core_type) == Resolved::HBM);
+                let elsewhere = value.annotated.is_some_and(is_a_memory);
+                if in_hbm && !elsewhere && color_at(colors, index).is_none() {
+                    unplaced.push(AliasWarning::HbmSpecUncolored { side, index });
+                }
+            }
+        }
+        unplaced
+    }
+
+    fn color_hbm(
+        &mut self,
+        inputs: usize,
+        outputs: usize,
+        unplaced: &[AliasWarning],
+        aliases: &[Alias],
+    ) {
+        for warning in unplaced {
+            match warning {
+                AliasWarning::HbmSpecUncolored { side, index } => match side {
+                    Side::Input => set(&mut self.inputs, inputs, *index, Color::Hbm),
+                    Side::Output => set(&mut self.outputs, outputs, *index, Color::Hbm),
+                },
+                AliasWarning::SpaceLost { .. } => {}
+            }
+        }
+        // No conflict can come of it: a pair with a colour has it on both sides by now.
+        self.carry_both_ways(inputs, outputs, aliases);
+    }
+
+    /// The memories that an alias took from a value.
+    fn lost(
+        &self,
+        inputs: &[Placed],
+        outputs: &[Placed],
+        own: &Own,
+        aliases: &[Alias],
+    ) -> Vec<AliasWarning> {
+        let mut lost = Vec::new();
+        for &alias in aliases {
+            for (side, value, own, color) in [
+                (
+                    Side::Input,
+                    inputs.get(alias.input),
+                    own.inputs.get(alias.input).copied().flatten(),
+                    color_at(self.inputs.as_ref(), alias.input),
+                ),
+                (
+                    Side::Output,
+                    outputs.get(alias.output),
+                    own.outputs.get(alias.output).copied().flatten(),
+                    color_at(self.outputs.as_ref(), alias.output),
+                ),
+            ] {
+                let memory = value.and_then(|value| value.annotated).filter(|at| is_a_memory(*at));
+                if let (Some(space), Some(color)) = (memory, color)
+                    && own != Some(color)
+                {
+                    lost.push(AliasWarning::SpaceLost { alias, side, space, color });
+                }
+            }
+        }
+        lost
+    }
+
+    fn handed_over(self) -> AliasColors {
+        let kept = |color: Option<Color>| color.and_then(|color| InputColor::new(color).ok());
+        AliasColors {
+            inputs: self.inputs.map(|colors| colors.into_iter().map(kept).collect()),
+            outputs: self.outputs,
+        }
+    }
+}
+
+/// Carries colours over pairs of places, and makes the list where there is none and
+/// one is carried; a conflict is told by the pair's number, the colour carried and the
+/// one that was there.
+fn carry(
+    from: &[Option<Color>],
+    to: &mut Option<Colors>,
+    len: usize,
+    pairs: impl Iterator<Item = (usize, usize)>,
+    conflict: &mut impl FnMut(usize, Color, Color),
+) {
+    for (number, (here, there)) in pairs.enumerate() {
+        let Some(color) = from.get(here).copied().flatten() else { continue };
+        match color_at(to.as_ref(), there) {
+            Some(other) if other != color => conflict(number, color, other),
+            None | Some(_) => set(to, len, there, color),
+        }
+    }
+}
+
+fn color_at(colors: Option<&Colors>, index: usize) -> Option<Color> {
+    colors?.get(index).copied().flatten()
+}
+
+fn set(colors: &mut Option<Colors>, len: usize, index: usize, color: Color) {
+    if let Some(there) = colors.get_or_insert_with(|| vec![None; len]).get_mut(index) {
+        *there = Some(color);
+    }
+}
+
+fn in_range(alias: Alias, inputs: usize, outputs: usize) -> Result<(), AliasError> {
+    if alias.input >= inputs {
+        return Err(AliasError::OutOfRange { alias, side: Side::Input, count: inputs });
+    }
+    if alias.output >= outputs {
+        return Err(AliasError::OutOfRange { alias, side: Side::Output, count: outputs });
+    }
+    Ok(())
+}
+
+/// The aliases that name an input and an output each, none of them again.
+pub(super) fn sound(
+    inputs: usize,
+    outputs: usize,
+    aliases: &[Alias],
+    errors: &mut Vec<AliasError>,
+) -> Vec<Alias> {
+    let mut of_input = HashMap::new();
+    let mut of_output = HashMap::new();
+    let mut sound = Vec::with_capacity(aliases.len());
+    for &alias in aliases {
+        if let Err(error) = in_range(alias, inputs, outputs) {
+            errors.push(error);
+            continue;
+        }
+        let of_input = of_input.insert(alias.input, alias);
+        let of_output = of_output.insert(alias.output, alias);
+        if let Some(before) = of_input {
+            errors.push(AliasError::Repeated { alias, side: Side::Input, before });
+            continue;
+        }
+        if let Some(before) = of_output {
+            errors.push(AliasError::Repeated { alias, side: Side::Output, before });
+            continue;
+        }
+        sound.push(alias);
+    }
+    sound
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+    use crate::error::{Code, Fault};
+    use crate::memory_space::CoreMemorySpace;
+
+    const NOTHING: Placed = Placed::on_value(None);
+    const HBM: Placed = Placed::on_value(Some(MemorySpace::HBM));
+    const VMEM: Placed = Placed::on_value(Some(MemorySpace::VMEM));
+    const CMEM: Placed = Placed::on_value(Some(MemorySpace::CMEM));
+    const HOST: Placed = Placed::on_value(Some(MemorySpace::HOST));
+    const HBM_SPEC: Placed = Placed { annotated: None, block_spec: Some(MemorySpace::HBM) };
+    const SAME: Alias = Alias { input: 0, output: 0 };
+
+    fn placed(
+        inputs: &[Placed],
+        outputs: &[Placed],
+        aliases: &[Alias],
+        hbm_specs: HbmSpecs,
+    ) -> (AliasColors, Vec<AliasWarning>) {
+        alias_colors(inputs, outputs, aliases, CoreType::Tc, hbm_specs).unwrap()
+    }
+
+    fn refused(inputs: &[Placed], outputs: &[Placed], aliases: &[Alias]) -> AliasFaults {
+        alias_colors(inputs, outputs, aliases, CoreType::Tc, HbmSpecs::LeaveUncolored).unwrap_err()
+    }
+
+    fn codes(faults: &AliasFaults) -> Vec<Code> {
+        faults.errors.iter().map(Fault::code).collect()
+    }
+
+    #[test]
+    fn a_memory_that_an_alias_takes_is_told_whichever_end_has_it() {
+        for (memory, word) in [(CMEM, "cmem"), (HOST, "host")] {
+            let (colors, warnings) = placed(&[memory], &[HBM], &[SAME], HbmSpecs::LeaveUncolored);
+            assert_eq!(colors.inputs, Some(vec![Some(InputColor::Hbm)]));
+            let messages: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+            let lost = format!("its alias 0->0 places it in hbm: {word} is lost");
+            assert!(messages.iter().all(|message| message.ends_with(&lost)), "{messages:?}");
+            assert_eq!(messages.len(), 1);
+        }
+        let (_, warnings) = placed(&[HBM], &[CMEM], &[SAME], HbmSpecs::LeaveUncolored);
+        let warning = warnings.first().unwrap();
+        assert_eq!(warning.code(), Code::AliasSpaceLost);
+        assert!(warning.to_string().starts_with("output 0 is in cmem"));
+        assert!(warning.help().contains("hbm"), "{}", warning.help());
+    }
+
+    #[test]
+    fn host_conflicts_only_beside_an_annotated_input() {
+        let (_, warnings) = placed(&[HOST, NOTHING], &[HBM], &[SAME], HbmSpecs::LeaveUncolored);
+        assert_eq!(warnings.len(), 1);
+        let faults = refused(&[HOST, HBM], &[HBM], &[SAME]);
+        assert_eq!(codes(&faults), [Code::AliasMemorySpaceConflict]);
+        assert_eq!(faults.warnings, []);
+    }
+
+    #[test]
+    fn nothing_is_lost_where_nothing_is_moved() {
+        for (input, output) in [(HOST, HOST), (CMEM, CMEM), (CMEM, NOTHING), (NOTHING, HBM)] {
+            let (_, warnings) = placed(&[input], &[output], &[SAME], HbmSpecs::LeaveUncolored);
+            assert_eq!(warnings, []);
+        }
+        let any = Placed::on_value(Some(MemorySpace::ANY));
+        let (_, warnings) = placed(&[any], &[HBM], &[SAME], HbmSpecs::LeaveUncolored);
+        assert_eq!(warnings, [], "any is wherever the compiler puts it");
+    }
+
+    #[test]
+    fn an_hbm_spec_is_told_or_coloured_where_nothing_else_places_the_value() {
+        let inputs = [HBM_SPEC, NOTHING];
+        let outputs = [NOTHING, NOTHING];
+        let (colors, warnings) = placed(&inputs, &outputs, &[SAME], HbmSpecs::LeaveUncolored);
+        assert_eq!(colors, AliasColors::default());
+        assert_eq!(warnings.iter().map(Fault::code).collect::<Vec<_>>(), [Code::HbmSpecUncolored]);
+
+        let (colors, warnings) = placed(&inputs, &outputs, &[SAME], HbmSpecs::Color);
+        assert_eq!(colors.inputs, Some(vec![Some(InputColor::Hbm), None]));
+        assert_eq!(colors.outputs, Some(vec![Some(Color::Hbm), None]), "its alias with it");
+        assert_eq!(warnings, []);
+    }
+
+    #[test]
+    fn an_hbm_spec_yields_to_an_alias_and_to_an_annotation() {
+        let annotated = Placed { annotated: Some(MemorySpace::CMEM), ..HBM_SPEC };
+        for hbm_specs in [HbmSpecs::LeaveUncolored, HbmSpecs::Color] {
+            let (colors, warnings) = placed(&[HBM_SPEC], &[VMEM], &[SAME], hbm_specs);
+            assert_eq!(colors.inputs, Some(vec![Some(InputColor::Vmem)]));
+            assert_eq!(warnings, []);
+            let (colors, warnings) = placed(&[annotated], &[], &[], hbm_specs);
+            assert_eq!(colors.inputs, Some(vec![None]));
+            assert_eq!(warnings, []);
+        }
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_refused_with_the_range() {
+        let faults = refused(&[HBM], &[HBM; 3], &[Alias { input: 1, output: 0 }]);
+        assert_eq!(codes(&faults), [Code::AliasIndexOutOfRange]);
+        let help = faults.errors.first().unwrap().help();
+        assert_eq!(
+            help,
+            "name an input from 0 to 0; scalar prefetch is counted first, then inputs"
+        );
+        let faults = refused(&[HBM], &[], &[SAME]);
+        assert_eq!(
+            faults.errors.first().unwrap().help(),
+            "leave the alias out: there is no output"
+        );
+        let huge = Alias { input: usize::MAX, output: usize::MAX };
+        assert_eq!(codes(&refused(&[HBM], &[], &[huge.shifted(3)])), [Code::AliasIndexOutOfRange]);
+    }
+
+    #[test]
+    fn an_end_aliased_twice_is_refused_here_and_let_through_by_jax() {
+        let twice = [
+            [SAME, SAME],
+            [SAME, Alias { input: 0, output: 1 }],
+            [SAME, Alias { input: 1, output: 0 }],
+        ];
+        for aliases in twice {
+            let faults = refused(&[HBM; 2], &[NOTHING; 2], &aliases);
+            assert_eq!(codes(&faults), [Code::AliasRepeated]);
+            let jax = jax_alias_colors(&[HBM; 2], &[NOTHING; 2], &aliases, CoreType::Tc);
+            assert!(jax.is_ok());
+        }
+    }
+
+    #[test]
+    fn jax_meets_two_outputs_of_one_input_on_the_way_back() {
+        let second = Alias { input: 0, output: 1 };
+        let error = jax_alias_colors(&[NOTHING], &[HBM, VMEM], &[SAME, second], CoreType::Tc);
+        let conflict =
+            AliasError::Conflict { alias: second, input: Color::Hbm, output: Color::Vmem };
+        assert_eq!(error, Err(conflict));
+    }
+
+    #[test]
+    fn all_faults_come_at_once() {
+        let uncolored =
+            Placed::on_value(Some(MemorySpace::Core(CoreMemorySpace::VmemOfScVectorSubcore)));
+        let faults = refused(
+            &[HBM, VMEM, uncolored, CMEM],
+            &[VMEM, HBM, NOTHING, HBM],
+            &[
+                SAME,
+                Alias { input: 9, output: 2 },
+                Alias { input: 1, output: 1 },
+                Alias { input: 1, output: 2 },
+                Alias { input: 3, output: 3 },
+            ],
+        );
+        let expected = [
+            Code::VmemColorUnsupported,
+            Code::AliasIndexOutOfRange,
+            Code::AliasRepeated,
+            Code::AliasMemorySpaceConflict,
+            Code::AliasMemorySpaceConflict,
+        ];
+        assert_eq!(codes(&faults), expected);
+        assert_eq!(
+            faults.warnings.iter().map(Fault::code).collect::<Vec<_>>(),
+            [Code::AliasSpaceLost]
+        );
+    }
+
+    #[test]
+    fn a_conflict_names_its_pair_and_what_would_do() {
+        let alias = Alias { input: 1, output: 0 };
+        let error = jax_alias_colors(&[NOTHING, VMEM], &[HBM], &[alias], CoreType::Tc).unwrap_err();
+        let expected = AliasError::Conflict { alias, input: Color::Vmem, output: Color::Hbm };
+        assert_eq!(error, expected);
+        assert_eq!(
+            error.help(),
+            "place input 1 in hbm, or output 0 in vmem, or leave one of them unplaced"
+        );
+    }
+}

@@ -1,0 +1,405 @@
+//! The whole operation, `stablehlo.custom_call @tpu_custom_call`, as MLIR text.
+
+use super::alias::{Alias, AliasFaults};
+use super::alias_colors::sound;
+use super::config::BackendConfig;
+use super::param_words::SideEffects;
+use super::write::{LIST, Layout, Length, Members, Sink, list, write};
+use crate::dtype::Dtype;
+use crate::word::Shown;
+use std::fmt;
+
+/// A `stablehlo.custom_call @tpu_custom_call`, printed as JAX 0.12.0.1 prints it: what
+/// stands in a module where a kernel is called.
+///
+/// ```
+/// use mosaic_memspace::Dtype;
+/// use mosaic_memspace::custom_call::{BackendConfig, CustomCall, Operand, TensorType, ValueName};
+///
+/// let config = BackendConfig::new(b"ML");
+/// let array = TensorType::new(&[8, 128], Dtype::Float32);
+/// let operands = [Operand::new(ValueName::new("%arg0")?, array)];
+/// let mut call = CustomCall::new(&config, &operands, &[array], &[])?;
+/// call.kernel_name = Some("scale");
+/// assert_eq!(
+///     call.to_string(),
+///     r#"%0 = stablehlo.custom_call @tpu_custom_call(%arg0) {backend_config = "{\22custom_call_config\22: {\22body\22: \22TUw=\22}}", kernel_name = "scale", operand_layouts = [dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[1, 0]> : tensor<2xindex>]} : (tensor<8x128xf32>) -> tensor<8x128xf32>"#
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CustomCall<'a> {
+    config: &'a BackendConfig<'a>,
+    operands: &'a [Operand<'a>],
+    results: &'a [TensorType<'a>],
+    aliases: &'a [Alias],
+    /// What the results are called; `%0` unless it is set.
+    pub name: ValueName<'a>,
+    /// What the kernel is called.
+    pub kernel_name: Option<&'a str>,
+    /// What the author adds for tools, as JSON (JAX: the `metadata` of a `pallas_call`,
+    /// which is `{}` there when nothing is given).
+    pub kernel_metadata: Option<&'a str>,
+    /// What XLA may do with the call.
+    pub side_effects: SideEffects,
+}
+
+impl<'a> CustomCall<'a> {
+    /// A call of these operands. Numbers of aliases count all of them: dynamic grid
+    /// bounds, scalar prefetch, inputs ([`Alias::shifted`]).
+    ///
+    /// # Errors
+    /// [`AliasFaults`]: numbers out of range, an operand or a result aliased twice, or
+    /// arrays that differ in shape or element type.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{Alias, BackendConfig, CustomCall};
+    /// let config = BackendConfig::new(b"");
+    /// let alias = Alias { input: 0, output: 0 };
+    /// assert!(CustomCall::new(&config, &[], &[], &[alias]).is_err());
+    /// ```
+    pub fn new(
+        config: &'a BackendConfig<'a>,
+        operands: &'a [Operand<'a>],
+        results: &'a [TensorType<'a>],
+        aliases: &'a [Alias],
+    ) -> Result<Self, AliasFaults> {
+        let mut errors = Vec::new();
+        for alias in sound(operands.len(), results.len(), aliases, &mut errors) {
+            let ends = operands.get(alias.input).zip(results.get(alias.output));
+            let checked = ends.map_or(Ok(()), |(operand, result)| {
+                alias.check_types(operand.array.parts(), result.parts())
+            });
+            errors.extend(checked.err());
+        }
+        if !errors.is_empty() {
+            return Err(AliasFaults { errors, warnings: Vec::new() });
+        }
+        Ok(Self {
+            config,
+            operands,
+            results,
+            aliases,
+            name: ValueName("%0"),
+            kernel_name: None,
+            kernel_metadata: None,
+            side_effects: SideEffects::default(),
+        })
+    }
+
+    /// The operation's text, in one allocation.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{BackendConfig, CustomCall};
+    /// let config = BackendConfig::new(b"");
+    /// let call = CustomCall::new(&config, &[], &[], &[])?;
+    /// assert!(call.to_mlir().ends_with(" : () -> ()"));
+    /// # Ok::<(), mosaic_memspace::custom_call::AliasFaults>(())
+    /// ```
+    pub fn to_mlir(&self) -> String {
+        let mut length = Length::default();
+        self.print(&mut length);
+        let mut text = String::with_capacity(length.get());
+        self.print(&mut text);
+        text
+    }
+
+    fn print<S: Sink>(&self, sink: &mut S) {
+        if !self.results.is_empty() {
+            sink.text(self.name.0);
+            if self.results.len() > 1 {
+                sink.text(":");
+                sink.natural(self.results.len() as u64);
+            }
+            sink.text(" = ");
+        }
+        sink.text("stablehlo.custom_call @tpu_custom_call");
+        list(sink, &TUPLE, self.operands, |operand, sink| sink.text(operand.name.0));
+        sink.text(" ");
+        self.attributes(sink);
+        sink.text(" : ");
+        list(sink, &TUPLE, self.operands, |operand, sink| tensor(operand.array, sink));
+        sink.text(" -> ");
+        match self.results {
+            [result] => tensor(*result, sink),
+            results => list(sink, &TUPLE, results, |result, sink| tensor(*result, sink)),
+        }
+    }
+
+    /// The attributes, which MLIR sorts by name.
+    fn attributes<S: Sink>(&self, sink: &mut S) {
+        let mut attributes = Members::begin(sink, &DICTIONARY);
+        {
+            let mut string = Quoted::begin(attributes.named("backend_config"));
+            write(self.config, &mut string);
+            string.end();
+        }
+        if self.side_effects.has_side_effect() {
+            attributes.named("has_side_effect").text("true");
+        }
+        if let Some(name) = self.kernel_name {
+            quoted(name, attributes.named("kernel_name"));
+        }
+        let metadata = self.kernel_metadata.map(|metadata| ("kernel_metadata", metadata));
+        let frontend = [metadata, self.side_effects.frontend_attribute()];
+        if frontend.iter().any(Option::is_some) {
+            let sink = attributes.named("mhlo.frontend_attributes");
+            let mut members = Members::begin(sink, &DICTIONARY);
+            for (name, value) in frontend.into_iter().flatten() {
+                quoted(value, members.named(name));
+            }
+            members.end();
+        }
+        let operands = self.operands.iter().map(|operand| operand.array);
+        list(attributes.named("operand_layouts"), &SPACED_LIST, operands, layout);
+        if !self.aliases.is_empty() {
+            let sink = attributes.named("output_operand_aliases");
+            list(sink, &SPACED_LIST, self.aliases, |alias, sink| self.alias(*alias, sink));
+        }
+        let results = self.results.iter().copied();
+        list(attributes.named("result_layouts"), &SPACED_LIST, results, layout);
+        attributes.end();
+    }
+
+    fn alias<S: Sink>(&self, alias: Alias, sink: &mut S) {
+        sink.text("#stablehlo.output_operand_alias<output_tuple_indices = [");
+        if self.results.len() > 1 {
+            sink.natural(alias.output as u64);
+        }
+        sink.text("], operand_index = ");
+        sink.natural(alias.input as u64);
+        sink.text(", operand_tuple_indices = []>");
+    }
+}
+
+impl fmt::Display for CustomCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_mlir())
+    }
+}
+
+/// An operand of a call.
+///
+/// ```
+/// use mosaic_memspace::Dtype;
+/// use mosaic_memspace::custom_call::{Operand, TensorType, ValueName};
+/// let operand = Operand::new(ValueName::new("%1")?, TensorType::new(&[], Dtype::Int32));
+/// assert_eq!(operand.array.to_string(), "tensor<i32>");
+/// # Ok::<(), mosaic_memspace::custom_call::NotAValueName>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Operand<'a> {
+    /// The value.
+    pub name: ValueName<'a>,
+    /// Its type.
+    pub array: TensorType<'a>,
+}
+
+impl<'a> Operand<'a> {
+    /// The value with this name, of this type.
+    ///
+    /// ```
+    /// use mosaic_memspace::Dtype;
+    /// use mosaic_memspace::custom_call::{Operand, TensorType, ValueName};
+    /// let name = ValueName::new("%x")?;
+    /// assert_eq!(Operand::new(name, TensorType::new(&[4], Dtype::Bool)).name, name);
+    /// # Ok::<(), mosaic_memspace::custom_call::NotAValueName>(())
+    /// ```
+    pub const fn new(name: ValueName<'a>, array: TensorType<'a>) -> Self {
+        Self { name, array }
+    }
+}
+
+/// The type of an array outside of kernels.
+///
+/// ```
+/// use mosaic_memspace::Dtype;
+/// use mosaic_memspace::custom_call::TensorType;
+/// let array = TensorType::new(&[2, 3], Dtype::Uint8);
+/// assert_eq!(array.to_string(), "tensor<2x3xui8>");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct TensorType<'a> {
+    /// The extents, major to minor.
+    pub shape: &'a [u64],
+    /// The type of its elements.
+    pub dtype: Dtype,
+}
+
+impl<'a> TensorType<'a> {
+    /// The type of arrays with this shape and these elements.
+    ///
+    /// ```
+    /// use mosaic_memspace::Dtype;
+    /// use mosaic_memspace::custom_call::TensorType;
+    /// const SCALAR: TensorType<'static> = TensorType::new(&[], Dtype::Bfloat16);
+    /// assert_eq!(SCALAR.to_string(), "tensor<bf16>");
+    /// ```
+    pub const fn new(shape: &'a [u64], dtype: Dtype) -> Self {
+        Self { shape, dtype }
+    }
+
+    const fn parts(self) -> (&'a [u64], Dtype) {
+        (self.shape, self.dtype)
+    }
+}
+
+impl fmt::Display for TensorType<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        tensor(*self, &mut text);
+        f.pad(&text)
+    }
+}
+
+/// The name of a value in MLIR: `%0`, `%arg0`, `%2#1`.
+///
+/// ```
+/// use mosaic_memspace::custom_call::ValueName;
+/// assert!(ValueName::new("%arg0").is_ok());
+/// assert_eq!(
+///     ValueName::new("arg0").unwrap_err().to_string(),
+///     "not the name of a value: arg0; expected one such as %0, %arg0 or %2#1"
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ValueName<'a>(&'a str);
+
+impl<'a> ValueName<'a> {
+    /// The name, if MLIR reads it as one.
+    ///
+    /// # Errors
+    /// [`NotAValueName`]
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::ValueName;
+    /// assert!(ValueName::new("%2#1").is_ok());
+    /// assert!(ValueName::new("%2x").is_err());
+    /// ```
+    pub fn new(name: &'a str) -> Result<Self, NotAValueName> {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let letter =
+            |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'$' | b'.' | b'_' | b'-');
+        let word = |text: &str| {
+            text.bytes().next().is_some_and(letter)
+                && text.bytes().all(|byte| letter(byte) || byte.is_ascii_digit())
+        };
+        let is_name = name.strip_prefix('%').is_some_and(|name| match name.split_once('#') {
+            Some((name, part)) => (digits(name) || word(name)) && digits(part),
+            None => digits(name) || word(name),
+        });
+        if is_name { Ok(Self(name)) } else { Err(NotAValueName(name.to_owned())) }
+    }
+}
+
+/// A text that is no value's name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not the name of a value: {}; expected one such as %0, %arg0 or %2#1", Shown(.0))]
+pub struct NotAValueName(String);
+
+const TUPLE: Layout = Layout { open: "(", separator: ", ", close: ")" };
+const DICTIONARY: Layout = Layout { open: "{", separator: ", ", close: "}" };
+const SPACED_LIST: Layout = Layout { separator: ", ", ..LIST };
+
+impl<S: Sink> Members<'_, S> {
+    /// Where the value of the next attribute goes.
+    fn named(&mut self, name: &str) -> &mut S {
+        let sink = self.element();
+        sink.text(name);
+        sink.text(" = ");
+        sink
+    }
+}
+
+fn tensor<S: Sink>(array: TensorType<'_>, sink: &mut S) {
+    sink.text("tensor<");
+    for extent in array.shape {
+        sink.natural(*extent);
+        sink.text("x");
+    }
+    sink.text(array.dtype.as_stablehlo());
+    sink.text(">");
+}
+
+/// An array's dimensions, minor to major: it is laid out as it is written.
+fn layout<S: Sink>(array: TensorType<'_>, sink: &mut S) {
+    sink.text("dense<");
+    match array.shape {
+        [] => {}
+        [_] => sink.text("0"),
+        shape => list(sink, &SPACED_LIST, (0..shape.len()).rev(), |dimension, sink| {
+            sink.natural(dimension as u64);
+        }),
+    }
+    sink.text("> : tensor<");
+    sink.natural(array.shape.len() as u64);
+    sink.text("xindex>");
+}
+
+fn quoted<S: Sink>(text: &str, sink: &mut S) {
+    let mut string = Quoted::begin(sink);
+    string.text(text);
+    string.end();
+}
+
+/// A string of MLIR that is being written: what is no printable ASCII, and the quote,
+/// stands there as two hexadecimal digits.
+struct Quoted<'s, S>(&'s mut S);
+
+impl<'s, S: Sink> Quoted<'s, S> {
+    fn begin(sink: &'s mut S) -> Self {
+        sink.text("\"");
+        Self(sink)
+    }
+
+    fn end(self) {
+        self.0.text("\"");
+    }
+}
+
+impl<S: Sink> Sink for Quoted<'_, S> {
+    fn text(&mut self, text: &str) {
+        let plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.bytes().position(|byte| !plain(byte)).unwrap_or(rest.len());
+            let (run, from) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            self.0.text(run);
+            // The bytes of one character, which is escaped whole.
+            let mut characters = from.chars();
+            if let Some(character) = characters.next() {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    self.0.text("\\");
+                    self.0.text(escape(byte, &mut [0; 2]));
+                }
+            }
+            rest = characters.as_str();
+        }
+    }
+
+    fn base64(&mut self, bytes: &[u8]) {
+        self.0.base64(bytes);
+    }
+
+    fn decimal(&mut self, number: i64) {
+        self.0.decimal(number);
+    }
+
+    fn natural(&mut self, number: u64) {
+        self.0.natural(number);
+    }
+}
+
+/// What stands for a byte behind a backslash.
+fn escape(byte: u8, digits: &mut [u8; 2]) -> &str {
+    if byte == b'\\' {
+        return "\\";
+    }
+    for (digit, value) in digits.iter_mut().zip([byte >> 4, byte & 0xf]) {
+        *digit = b"0123456789ABCDEF".get(usize::from(value)).copied().unwrap_or_default();
+    }
+    std::str::from_utf8(digits).unwrap_or_default()
+}
