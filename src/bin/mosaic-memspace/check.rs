@@ -104,7 +104,8 @@ fn text(
     let mut positions = Positions::new(&input.text);
     for diagnostic in &report.diagnostics {
         let range = locator.range(&diagnostic.at);
-        let shown = snippet::render(diagnostic, &input.name, &input.text, range, grid::colours());
+        let shown =
+            snippet::render(diagnostic, &input.name, &input.text, range, &mut positions, colours);
         writeln!(out, "{shown}\n")?;
     }
     Ok(())
