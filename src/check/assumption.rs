@@ -86,7 +86,7 @@ word_impls!(Assumption, "no_store, no_bank_conflict, no_hazard or no_hazard_no_d
 ///
 /// let promised = Assumptions::NONE.with(Assumption::NoHazard).with(Assumption::NoBankConflict);
 /// assert!(promised.check(Some(MemorySpace::VMEM)).is_ok());
-/// let fault = promised.check(Some(MemorySpace::Default)).unwrap_err();
+/// let fault = promised.check(Some(MemorySpace::DEFAULT)).unwrap_err();
 /// assert_eq!(fault.to_string(), "no_hazard on a ref in default; expected vmem");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -173,13 +173,7 @@ const fn is_vmem(written: Option<MemorySpace>) -> bool {
     let space = match written {
         MemorySpace::Tpu(space) => space,
         MemorySpace::Core(tagged) => tagged.space(),
-        MemorySpace::Any
-        | MemorySpace::Default
-        | MemorySpace::Error
-        | MemorySpace::Index
-        | MemorySpace::Key
-        | MemorySpace::Host
-        | MemorySpace::Acc(_) => return false,
+        MemorySpace::Plain(_) | MemorySpace::Acc(_) => return false,
     };
     match space {
         TpuSpace::Vmem => true,
@@ -234,7 +228,7 @@ impl Fault for HazardFault {
                 format!("leave {hazard} out: what is never stored to has no hazard")
             }
             Self::Both => "leave no_hazard out: no_hazard_no_deps says more".to_owned(),
-            Self::NotInVmem { hazard, written: None | Some(MemorySpace::Default) } => {
+            Self::NotInVmem { hazard, written: None | Some(MemorySpace::DEFAULT) } => {
                 format!("write the space, memory_space=pltpu.VMEM, or leave {hazard} out")
             }
             Self::NotInVmem { hazard, written: Some(_) } => {
