@@ -154,6 +154,10 @@ codes! {
         => "write one of the codes listed, spelt as they are in a report";
     UnknownColor Error "a word that names no colour"
         => "write one of the colours listed, or its number";
+    UnknownLibtpuVersion Error "a text that is no version of libtpu"
+        => "write three numbers with points between them, as in 0.0.52";
+    NotAValueName Error "a text that is not the name of a value in MLIR"
+        => "write a percent sign and a number or a word, as in %0 or %arg0";
     UnknownParamWord Error "a word that a compiler parameter does not take"
         => "write one of the words listed, as JAX spells them";
 
