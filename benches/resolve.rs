@@ -42,7 +42,7 @@ fn a_million_calls(criterion: &mut Criterion) {
     let spaces: Vec<_> =
         all.iter().filter_map(|&(space, core_type)| Some((space?, core_type))).collect();
     let with_attribute = answered(include_str!("../tests/vectors/mosaic_attribute.jsonl"));
-    let attribute = |(space, core_type): Written| {
+    let attribute = |&(space, core_type): &Written| {
         CallSite::Other.resolve(space, core_type).memref().map(MemorySpaceAttr::new)
     };
 
@@ -52,14 +52,14 @@ fn a_million_calls(criterion: &mut Criterion) {
     // are not interrupted, and the median doesn't see those that are.
     group.sampling_mode(SamplingMode::Flat).sample_size(400).nresamples(2_000);
     group.warm_up_time(Duration::from_millis(400)).measurement_time(Duration::from_millis(400));
-    call(&mut group, "resolve", &spaces, |(space, core_type)| resolve(space, core_type));
-    call(&mut group, "resolve, plain match", &spaces, |(space, core_type)| {
+    call(&mut group, "resolve", &spaces, |&(space, core_type)| resolve(space, core_type));
+    call(&mut group, "resolve, plain match", &spaces, |&(space, core_type)| {
         plain_match(space, core_type)
     });
-    look_up(&mut group, "resolve, plain lookup", &spaces, |(space, core_type)| {
+    look_up(&mut group, "resolve, plain lookup", &spaces, |&(space, core_type)| {
         resolve(space, core_type)
     });
-    call(&mut group, "resolve at a call site", &all, |(space, core_type)| {
+    call(&mut group, "resolve at a call site", &all, |&(space, core_type)| {
         CallSite::Other.resolve(space, core_type)
     });
     call(&mut group, "attribute", &with_attribute, attribute);
@@ -77,12 +77,12 @@ fn call<I: Copy, O>(
     group: &mut BenchmarkGroup<WallTime>,
     name: &str,
     table: &[I],
-    function: impl Fn(I) -> O,
+    function: impl Fn(&I) -> O,
 ) {
     let inputs: Vec<_> = random_order(table.len()).map(|row| table[usize::from(row)]).collect();
     group.bench_function(name, |bencher| {
         bencher.iter(|| {
-            for &input in &inputs {
+            for input in &inputs {
                 black_box(function(input));
             }
         });
@@ -94,9 +94,9 @@ fn look_up<I: Copy, O: Copy>(
     group: &mut BenchmarkGroup<WallTime>,
     name: &str,
     table: &[I],
-    function: impl Fn(I) -> O,
+    function: impl Fn(&I) -> O,
 ) {
-    let answers: Vec<_> = table.iter().map(|&input| function(input)).collect();
+    let answers: Vec<_> = table.iter().map(function).collect();
     let rows: Vec<_> = random_order(table.len()).collect();
     group.bench_function(name, |bencher| {
         bencher.iter(|| {
