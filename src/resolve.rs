@@ -146,7 +146,11 @@ const fn rule(space: MemorySpace, core_type: CoreType) -> Resolved {
 /// a power of two apart.
 type Row = [Resolved; CoreType::COUNT.next_power_of_two()];
 
-#[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "evaluated at compile time"
+)]
 const fn row(space: MemorySpace) -> Row {
     let mut row = [Resolved::ANY; CoreType::COUNT.next_power_of_two()];
     let mut i = 0;

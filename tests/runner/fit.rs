@@ -103,7 +103,7 @@ impl Windowed {
             buffers: self.buffers,
         };
         // The kernels that were measured leave what has no window alone.
-        let left_alone = [MemorySpace::Any, MemorySpace::HBM];
+        let left_alone = [MemorySpace::ANY, MemorySpace::HBM];
         let untouched = space.is_some_and(|space| left_alone.contains(&space));
         FitOperand { untouched, ..operand.into() }
     }

@@ -65,12 +65,12 @@ fn spaces() -> impl Iterator<Item = MemorySpace> {
 fn name(space: MemorySpace) -> String {
     match space {
         MemorySpace::Acc(_) => "acc(n)".to_owned(),
-        MemorySpace::Any
-        | MemorySpace::Default
-        | MemorySpace::Error
-        | MemorySpace::Index
-        | MemorySpace::Key
-        | MemorySpace::Host
+        MemorySpace::ANY
+        | MemorySpace::DEFAULT
+        | MemorySpace::ERROR
+        | MemorySpace::INDEX
+        | MemorySpace::KEY
+        | MemorySpace::HOST
         | MemorySpace::Tpu(_)
         | MemorySpace::Core(_) => space.to_string(),
     }

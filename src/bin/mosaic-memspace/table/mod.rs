@@ -96,7 +96,7 @@ const NO: &str = "-";
 /// the rules do not tell these apart.
 fn places(core_type: CoreType) -> Vec<(String, Resolved)> {
     let own = TpuSpace::ALL.iter().map(|space| MemorySpace::from(*space));
-    let own = [MemorySpace::Any, MemorySpace::Host].into_iter().chain(own);
+    let own = [MemorySpace::ANY, MemorySpace::HOST].into_iter().chain(own);
     let own = own.map(|space| (space.to_string(), resolve(space, core_type)));
     let other = foreign(core_type).next().map(|space| ("of another core".to_owned(), space));
     own.chain(other).chain([("acc(n)".to_owned(), Resolved::Acc(0))]).collect()
