@@ -276,9 +276,11 @@ impl Mesh {
 /// An argument that is in smem before the first step (`num_scalar_prefetch`).
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "read", derive(serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prefetch {
     #[cfg_attr(feature = "read", serde(default))]
     pub(super) name: Option<String>,
+    /// In elements.
     pub(super) shape: Vec<u64>,
     pub(super) dtype: Spelled<Dtype>,
 }
@@ -293,21 +295,31 @@ impl Prefetch {
 /// An input or an output of a kernel.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "read", derive(serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Operand {
     #[cfg_attr(feature = "read", serde(default))]
     pub(super) name: Option<String>,
     #[cfg_attr(feature = "read", serde(deserialize_with = "super::json::role"))]
+    #[cfg_attr(feature = "schema", schemars(with = "super::json::WrittenRole"))]
     pub(super) role: Role,
+    /// In elements.
     pub(super) array_shape: Vec<u64>,
+    /// What a step sees; without one, the whole array.
     #[cfg_attr(feature = "read", serde(default, deserialize_with = "super::json::block_shape"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::json::WrittenBlockDim>>"))]
     pub(super) block_shape: Option<Vec<BlockDim>>,
+    /// Which block a step sees: an entry a dimension; without one, all zeros.
     #[cfg_attr(feature = "read", serde(default, deserialize_with = "super::json::index_map"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::json::WrittenIndexEntry>>"))]
     pub(super) index_map: Option<Vec<IndexEntry>>,
     pub(super) dtype: Spelled<Dtype>,
+    /// The memory space of the block spec.
     #[cfg_attr(feature = "read", serde(default))]
     pub(super) space: Option<Spelled<MemorySpace>>,
+    /// How often the window is buffered: 1 or 2.
     #[cfg_attr(feature = "read", serde(default))]
     pub(super) buffers: Option<i64>,
+    /// The memory space that is put on the value itself; only it colours it.
     #[cfg_attr(feature = "read", serde(default))]
     pub(super) annotated: Option<Spelled<MemorySpace>>,
 }
@@ -391,6 +403,7 @@ impl Operand {
 /// The kind of a scratch semaphore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "read", derive(serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Semaphore {
     /// Counts signals.
     Regular,

@@ -9,7 +9,11 @@ mod place;
 mod read;
 mod report;
 mod resolved;
+#[cfg(feature = "schema")]
+mod schema;
 mod spelled;
+#[cfg(feature = "read")]
+mod strict;
 mod validate;
 
 pub use description::{Access, Kernel, Mesh, Operand, Prefetch, Scratch, Semaphore};
@@ -18,3 +22,5 @@ pub use place::{Place, Step};
 pub use read::{Described, InputError, Kernels, Locator, Positions};
 pub use report::{Diagnostic, Diagnostics, Fit, OperandReport, Report, ScratchReport};
 pub use resolved::ResolvedKernel;
+#[cfg(feature = "schema")]
+pub use schema::{input_schema, output_schema};
