@@ -68,7 +68,7 @@ impl<'a> TcKernel<'a> {
     }
 
     /// TensorCores that share the grid's parallel axes.
-    pub(super) fn cores(&self) -> u32 {
+    pub(crate) fn cores(&self) -> u32 {
         self.chip.num_cores.max(self.chip.compiler.default_num_cores).get()
     }
 }

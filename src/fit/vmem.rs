@@ -200,7 +200,7 @@ pub(super) fn window_of(buffer_bytes: u64, buffers: u32) -> Result<Taken, Paddin
 }
 
 /// `any` and `hbm`: the kernel is given the array, and no window.
-const fn is_left_in_place(space: Resolved) -> bool {
+pub(crate) const fn is_left_in_place(space: Resolved) -> bool {
     match space {
         Resolved::Memref(space) => match space {
             MemrefSpace::Any => true,

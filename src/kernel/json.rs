@@ -481,7 +481,7 @@ impl<'de> Deserialize<'de> for WrittenFlags {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WrittenFlags, A::Error> {
                 let mut flags = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, serde_json::Value>()? {
-                    flags.push((name, written_flag(value)));
+                    flags.push((name, written_flag(&value)));
                 }
                 Ok(WrittenFlags(flags))
             }
@@ -490,8 +490,8 @@ impl<'de> Deserialize<'de> for WrittenFlags {
     }
 }
 
-fn written_flag(value: serde_json::Value) -> WrittenFlagValue {
-    match &value {
+fn written_flag(value: &serde_json::Value) -> WrittenFlagValue {
+    match value {
         serde_json::Value::Bool(value) => (*value).into(),
         serde_json::Value::String(value) => WrittenFlagValue::Str(value.clone()),
         serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {

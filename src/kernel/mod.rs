@@ -20,7 +20,10 @@ pub use description::{Access, Kernel, Mesh, Operand, Prefetch, Scratch, Semaphor
 pub use place::{Place, Step};
 #[cfg(feature = "read")]
 pub use read::{Described, InputError, Kernels, Locator, Positions};
-pub use report::{Diagnostic, Diagnostics, Fit, OperandReport, Report, ScratchReport};
+pub use report::{
+    Diagnostic, Diagnostics, Fit, Memory, MemoryKind, MemoryPart, OperandReport, Report,
+    ScratchReport,
+};
 pub use resolved::ResolvedKernel;
 #[cfg(feature = "schema")]
 pub use schema::{input_schema, output_schema};

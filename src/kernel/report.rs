@@ -25,6 +25,9 @@ pub struct Report {
     pub scratch: Vec<ScratchReport>,
     /// The bytes used and the bytes there; `None` without a chip.
     pub fit: Option<Fit>,
+    /// What fills each memory, the fullest detail behind [`fit`](Self::fit).
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub memories: Vec<Memory>,
     /// The custom call's backend config; `None` when there is an error.
     pub config: Option<String>,
     /// Faults, in the order of the description.
@@ -98,6 +101,54 @@ pub struct Fit {
     pub sparse_core_limit_bytes: Option<u64>,
 }
 
+/// A memory, and what fills it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Memory {
+    /// Which memory it is.
+    pub kind: MemoryKind,
+    /// Bytes that the declarations take.
+    pub bytes: u64,
+    /// Bytes that there are.
+    pub limit: u64,
+    /// What they are taken by, the largest first.
+    pub parts: Vec<MemoryPart>,
+}
+
+/// A memory that can be filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemoryKind {
+    /// The VMEM of a TensorCore.
+    Vmem,
+    /// The SMEM of a core.
+    Smem,
+    /// The pool of a SparseCore: vmem of its subcores, and vmem_shared.
+    SparseCorePool,
+}
+
+impl MemoryKind {
+    /// What people call it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Vmem => "VMEM",
+            Self::Smem => "SMEM",
+            Self::SparseCorePool => "SparseCore pool",
+        }
+    }
+}
+
+/// A ref in a memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryPart {
+    /// The ref's name.
+    pub name: String,
+    /// Buffers of its window, or subcores that each have one.
+    pub buffers: u32,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
 /// A fault of a kernel: what, where, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -144,6 +195,17 @@ impl Diagnostics {
     /// Adds a fault.
     pub(super) fn push(&mut self, fault: &dyn Fault, at: Place) {
         self.0.push(Diagnostic::new(fault, at));
+    }
+
+    /// Adds a fault in words of its own.
+    pub(super) fn push_worded(
+        &mut self,
+        fault: &dyn Fault,
+        at: Place,
+        message: String,
+        help: String,
+    ) {
+        self.0.push(Diagnostic { message, help, ..Diagnostic::new(fault, at) });
     }
 
     /// Puts them into the order of the description.

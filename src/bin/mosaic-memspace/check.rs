@@ -1,6 +1,7 @@
 //! `check`: everything that is wrong with kernels, and the bytes they take.
 
 use crate::Status;
+use crate::bars;
 use crate::failure::Failure;
 use crate::grid::{self, Grid};
 use crate::input::Input;
@@ -97,8 +98,10 @@ fn text(
 ) -> Result<(), Failure> {
     let name = report.name.as_deref().unwrap_or("a kernel without a name");
     let core_type = report.core_type.map(|core_type| format!(", {core_type}")).unwrap_or_default();
-    writeln!(out, "{name}{core_type}")?;
+    let bold = if grid::colours() { anstyle::Style::new().bold() } else { anstyle::Style::new() };
+    writeln!(out, "{bold}{name}{core_type}{bold:#}")?;
     writeln!(out, "{}", refs(report).text())?;
+    writeln!(out, "{}", bars::render(&report.memories))?;
     let colours = grid::colours();
     let mut locator = described.locator();
     let mut positions = Positions::new(&input.text);

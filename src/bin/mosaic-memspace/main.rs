@@ -1,5 +1,6 @@
 //! The command line of `mosaic-memspace`: a file a subcommand.
 
+mod bars;
 mod check;
 mod chips;
 mod completions;

@@ -35,6 +35,11 @@ impl Refs {
         found.ok_or_else(|| KernelFault::UnknownRef { name: Word::new(name), known: self.known() })
     }
 
+    /// The ref with this number in the description.
+    pub(super) fn nth(&self, number: usize) -> Option<&Ref> {
+        self.all.get(number)
+    }
+
     fn known(&self) -> String {
         let shown = List(self.all.iter().take(Self::SHOWN).map(|known| &known.name)).to_string();
         if self.all.len() > Self::SHOWN { format!("{shown}, …") } else { shown }
