@@ -1,12 +1,6 @@
 //! The schemas say of JSON what the reader and the printer do.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test"
-)]
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "a test")]
 
 use jsonschema::Validator;
 use mosaic_memspace::kernel::{Kernels, input_schema, output_schema};
@@ -168,7 +162,7 @@ fn pointers(value: &Value) -> Vec<String> {
         Value::Array(parts) => {
             parts.iter().enumerate().map(|(i, part)| (i.to_string(), part)).collect()
         }
-        _ => Vec::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
     };
     [String::new()].into_iter().chain(parts.into_iter().flat_map(below)).collect()
 }
@@ -234,10 +228,10 @@ fn mutants(kernel: &Value, pointer: &str) -> Vec<Value> {
     mutants.retain(|mutant| !mutant.is_array());
     if let Some((parent, field)) = pointer.rsplit_once('/') {
         let mut mutant = kernel.clone();
-        match mutant.pointer_mut(parent).unwrap() {
-            Value::Object(fields) => drop(fields.remove(field)),
-            Value::Array(parts) => drop(parts.remove(field.parse().unwrap())),
-            other => panic!("{other} has no parts"),
+        let parent = mutant.pointer_mut(parent).unwrap();
+        match parent.as_object_mut() {
+            Some(fields) => drop(fields.remove(field)),
+            None => drop(parent.as_array_mut().unwrap().remove(field.parse().unwrap())),
         }
         mutants.push(mutant);
     }
