@@ -134,6 +134,34 @@ impl Kernel {
         self
     }
 
+    /// The name of the kernel, if it has one.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::kernel::Kernel;
+    /// assert_eq!(Kernel::pipelined(CoreType::Tc).named("scale").name(), Some("scale"));
+    /// ```
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The name of the chip that it is for, known or not; `None` without one.
+    ///
+    /// ```
+    /// use mosaic_memspace::kernel::Kernel;
+    /// use mosaic_memspace::{Chip, CoreType};
+    /// let kernel = Kernel::pipelined(CoreType::Tc);
+    /// assert_eq!(kernel.chip_name(), None);
+    /// assert_eq!(kernel.on(Chip::V5e).chip_name(), Some("v5e"));
+    /// ```
+    pub fn chip_name(&self) -> Option<&str> {
+        self.chip.as_ref().map(|chip| match chip {
+            OnChip::Word(Spelled::Known(chip)) => chip.as_str(),
+            OnChip::Word(Spelled::Unknown(fault)) => fault.word(),
+            OnChip::Facts(facts) => facts.name,
+        })
+    }
+
     /// Sets the grid: the number of steps along each axis.
     #[must_use]
     pub fn grid(mut self, grid: impl IntoIterator<Item = u64>) -> Self {

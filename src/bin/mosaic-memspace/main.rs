@@ -7,6 +7,7 @@ mod completions;
 mod explain;
 mod failure;
 mod grid;
+mod html;
 mod input;
 mod inspect;
 mod man;
