@@ -1,5 +1,6 @@
 //! The buffers of `emit_pipeline`, the pipeline that a kernel runs inside itself.
 
+use super::assumption::OrNone;
 use super::block::BlockDim;
 use super::window::{GridAxis, Operand};
 use crate::core_type::CoreType;
@@ -206,7 +207,7 @@ pub enum EmitPipelineFault {
         space: Resolved,
     },
     /// In hbm, over a ref that is neither there nor in any.
-    #[error("an emit_pipeline buffer in hbm over a ref in {}", Source(*over))]
+    #[error("an emit_pipeline buffer in hbm over a ref in {}", OrNone(*over))]
     HbmOverAnother {
         /// The ref's space, as written.
         over: Option<MemorySpace>,
@@ -233,17 +234,6 @@ impl Fault for EmitPipelineFault {
             Self::NoBuffers => "use at least 1 buffer",
         }
         .to_owned()
-    }
-}
-
-struct Source(Option<MemorySpace>);
-
-impl std::fmt::Display for Source {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Some(space) => space.fmt(f),
-            None => f.write_str("no space"),
-        }
     }
 }
 

@@ -349,6 +349,12 @@ fn halve(extents: &mut [u64], dimension: usize) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "small kernels, and changes of refs that they have"
+)]
 mod tests {
     use super::super::kernel::Scratch;
     use super::super::{FitFault, TcKernel};
@@ -418,9 +424,8 @@ mod tests {
 
         fn overflow(&self) -> Option<super::super::Overflow> {
             let faults = self.with(|kernel| kernel.faults().unwrap_or_default());
-            faults.into_iter().find_map(|fault| match fault {
-                FitFault::VmemOverflow(over) => Some(over),
-                _ => None,
+            faults.into_iter().find_map(|fault| {
+                if let FitFault::VmemOverflow(over) = fault { Some(over) } else { None }
             })
         }
 
