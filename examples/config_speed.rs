@@ -3,12 +3,14 @@
 
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "small numbers")]
 
+use clock::shortest;
 use mosaic_memspace::custom_call::BackendConfig;
 use serde_json::json;
 use shared::{SIZES, body, config};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
+#[path = "shared/clock.rs"]
+mod clock;
 #[path = "shared/config.rs"]
 mod shared;
 
@@ -46,26 +48,4 @@ fn measured(size: usize) -> serde_json::Value {
         "base64_ns": base64,
         "read_ns": read,
     })
-}
-
-/// The shortest of many batches, each long enough for the clock, in nanoseconds.
-fn shortest(mut work: impl FnMut()) -> f64 {
-    const BATCH: Duration = Duration::from_micros(50);
-    const ALL: Duration = Duration::from_millis(700);
-
-    let mut time = |times: u32| {
-        let begin = Instant::now();
-        (0..times).for_each(|_| work());
-        begin.elapsed().as_secs_f64() / f64::from(times)
-    };
-    let mut times = 1;
-    while time(times) * f64::from(times) < BATCH.as_secs_f64() {
-        times *= 2;
-    }
-    let begin = Instant::now();
-    let mut shortest = f64::INFINITY;
-    while begin.elapsed() < ALL {
-        shortest = shortest.min(time(times));
-    }
-    shortest * 1e9
 }
