@@ -12,13 +12,16 @@
 )]
 
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{
+    BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
 use mosaic_memspace::{
     CallSite, CoreType, MemorySpace, MemorySpaceAttr, MemrefSpace, Resolved, resolve,
 };
 use serde_json::Value;
 use std::fmt::Debug;
 use std::hint::black_box;
+use std::time::Duration;
 
 /// What an author wrote, or nothing, and the core it was written for.
 type Written = (Option<MemorySpace>, CoreType);
@@ -39,20 +42,24 @@ fn a_million_calls(criterion: &mut Criterion) {
     let spaces: Vec<_> =
         all.iter().filter_map(|&(space, core_type)| Some((space?, core_type))).collect();
     let with_attribute = answered(include_str!("../tests/vectors/mosaic_attribute.jsonl"));
-    let attribute = |(space, core_type): Written| {
+    let attribute = |&(space, core_type): &Written| {
         CallSite::Other.resolve(space, core_type).memref().map(MemorySpaceAttr::new)
     };
 
     let mut group = criterion.benchmark_group("million");
     group.throughput(Throughput::Elements(CALLS as u64));
-    call(&mut group, "resolve", &spaces, |(space, core_type)| resolve(space, core_type));
-    call(&mut group, "resolve, plain match", &spaces, |(space, core_type)| {
+    // A sample is a millisecond or two, so that on a busy machine most of them
+    // are not interrupted, and the median doesn't see those that are.
+    group.sampling_mode(SamplingMode::Flat).sample_size(400).nresamples(2_000);
+    group.warm_up_time(Duration::from_millis(400)).measurement_time(Duration::from_millis(400));
+    call(&mut group, "resolve", &spaces, |&(space, core_type)| resolve(space, core_type));
+    call(&mut group, "resolve, plain match", &spaces, |&(space, core_type)| {
         plain_match(space, core_type)
     });
-    look_up(&mut group, "resolve, plain lookup", &spaces, |(space, core_type)| {
+    look_up(&mut group, "resolve, plain lookup", &spaces, |&(space, core_type)| {
         resolve(space, core_type)
     });
-    call(&mut group, "resolve or default", &all, |(space, core_type)| {
+    call(&mut group, "resolve at a call site", &all, |&(space, core_type)| {
         CallSite::Other.resolve(space, core_type)
     });
     call(&mut group, "attribute", &with_attribute, attribute);
@@ -70,12 +77,12 @@ fn call<I: Copy, O>(
     group: &mut BenchmarkGroup<WallTime>,
     name: &str,
     table: &[I],
-    function: impl Fn(I) -> O,
+    function: impl Fn(&I) -> O,
 ) {
     let inputs: Vec<_> = random_order(table.len()).map(|row| table[usize::from(row)]).collect();
     group.bench_function(name, |bencher| {
         bencher.iter(|| {
-            for &input in &inputs {
+            for input in &inputs {
                 black_box(function(input));
             }
         });
@@ -87,9 +94,9 @@ fn look_up<I: Copy, O: Copy>(
     group: &mut BenchmarkGroup<WallTime>,
     name: &str,
     table: &[I],
-    function: impl Fn(I) -> O,
+    function: impl Fn(&I) -> O,
 ) {
-    let answers: Vec<_> = table.iter().map(|&input| function(input)).collect();
+    let answers: Vec<_> = table.iter().map(function).collect();
     let rows: Vec<_> = random_order(table.len()).collect();
     group.bench_function(name, |bencher| {
         bencher.iter(|| {

@@ -33,6 +33,7 @@ pub trait Fault: std::error::Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Severity {
     /// Accepted, and does not do what it says.
     Warning,
@@ -154,6 +155,10 @@ codes! {
         => "write one of the codes listed, spelt as they are in a report";
     UnknownColor Error "a word that names no colour"
         => "write one of the colours listed, or its number";
+    UnknownLibtpuVersion Error "a text that is no version of libtpu"
+        => "write three numbers with points between them, as in 0.0.52";
+    NotAValueName Error "a text that is not the name of a value in MLIR"
+        => "write a percent sign and a number or a word, as in %0 or %arg0";
     UnknownParamWord Error "a word that a compiler parameter does not take"
         => "write one of the words listed, as JAX spells them";
 

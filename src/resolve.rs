@@ -146,7 +146,11 @@ const fn rule(space: MemorySpace, core_type: CoreType) -> Resolved {
 /// a power of two apart.
 type Row = [Resolved; CoreType::COUNT.next_power_of_two()];
 
-#[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "evaluated at compile time"
+)]
 const fn row(space: MemorySpace) -> Row {
     let mut row = [Resolved::ANY; CoreType::COUNT.next_power_of_two()];
     let mut i = 0;
@@ -214,6 +218,7 @@ enum Kind {
     Acc,
 }
 
+#[inline]
 const fn kind(space: MemorySpace) -> Kind {
     match space {
         MemorySpace::Plain(_) => Kind::Plain,
@@ -224,6 +229,7 @@ const fn kind(space: MemorySpace) -> Kind {
 }
 
 /// Which one of its kind.
+#[inline]
 const fn number(space: MemorySpace) -> u8 {
     match space {
         MemorySpace::Plain(space) => space as u8,

@@ -1,7 +1,7 @@
 //! The kernels on the codes' pages: the wrong one has exactly the page's fault,
 //! the right one has none.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use mosaic_memspace::error::Code;
 use mosaic_memspace::kernel::{Diagnostics, Kernels};

@@ -176,7 +176,27 @@ pub const fn color(
     }
 }
 
-/// The colour that JAX gives (`_get_memory_space_from_aval`): as [`color`], but
+/// The colour that JAX gives (`_get_memory_space_from_aval`):
+///
+/// | written | tc | sc_scalar_subcore | sc_vector_subcore |
+/// | --- | --- | --- | --- |
+/// | host | host 5 | host 5 | host 5 |
+/// | vmem | vmem 1 | vmem 1 | vmem 1 |
+/// | smem | smem 4 | sc_scalar_smem 11 | sc_vector_smem 12 |
+/// | semaphore_mem | semaphore_mem 2 | sc_scalar_semaphore_mem 8 | SemaphoreColorUnsupported |
+/// | hbm | hbm 0 | hbm 0 | hbm 0 |
+/// | vmem@tc | vmem 1 | vmem 1 | vmem 1 |
+/// | smem@tc | smem 4 | smem 4 | smem 4 |
+/// | semaphore_mem@tc | semaphore_mem 2 | semaphore_mem 2 | semaphore_mem 2 |
+/// | smem@sc_scalar_subcore | sc_scalar_smem 11 | sc_scalar_smem 11 | sc_scalar_smem 11 |
+/// | semaphore_mem@sc_scalar_subcore | sc_scalar_semaphore_mem 8 | sc_scalar_semaphore_mem 8 | sc_scalar_semaphore_mem 8 |
+/// | vmem@sc_vector_subcore | VmemColorUnsupported | VmemColorUnsupported | VmemColorUnsupported |
+/// | smem@sc_vector_subcore | sc_vector_smem 12 | sc_vector_smem 12 | sc_vector_smem 12 |
+/// | semaphore_mem@sc_vector_subcore | sc_vector_semaphore_mem 10 | sc_vector_semaphore_mem 10 | sc_vector_semaphore_mem 10 |
+///
+/// Every other word, and no space, has no colour.
+///
+/// It is as [`color`], but
 ///
 /// * untagged `vmem` is a TensorCore's in every kernel, while
 ///   `vmem@sc_vector_subcore` is refused;
@@ -564,6 +584,29 @@ mod tests {
         let expected =
             ["vmem sc_scalar_subcore", "vmem sc_vector_subcore", "semaphore_mem sc_vector_subcore"];
         assert_eq!(uneven, expected);
+    }
+
+    #[test]
+    fn the_table_in_the_docs_is_what_jax_color_answers() {
+        let cell = |space, core_type| match jax_color(Some(space), core_type) {
+            Ok(None) => String::new(),
+            Ok(Some(color)) => format!("{color} {}", color.number()),
+            Err(fault) => fault.code().to_string(),
+        };
+        let mut rows = vec![format!(
+            "written | {}",
+            CoreType::ALL.iter().map(|c| c.as_str()).collect::<Vec<_>>().join(" | ")
+        )];
+        rows.push(["---"; 4].join(" | "));
+        for &space in MemorySpace::ALL {
+            let cells: Vec<_> = CoreType::ALL.iter().map(|core| cell(space, *core)).collect();
+            if cells.iter().any(|cell| !cell.is_empty()) {
+                rows.push(format!("{space} | {}", cells.join(" | ")));
+            }
+        }
+        let line = |table: String, row: &String| table + "/// | " + row + " |\n";
+        let table = rows.iter().fold(String::new(), line);
+        assert!(include_str!("color.rs").contains(&table), "the table should be\n{table}");
     }
 
     #[test]

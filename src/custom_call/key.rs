@@ -1,7 +1,7 @@
 //! The keys of a backend config's objects, in the order that JAX writes them.
 
-use super::config::RawJson;
 use super::flag::FlagValue;
+use super::open::RawJson;
 use std::borrow::Cow;
 use strum::VariantArray;
 

@@ -1,5 +1,7 @@
 //! The versions of libtpu, the compiler's library, and what depends on them.
 
+use crate::error::{Code, Fault};
+use crate::word::Word;
 use std::str::FromStr;
 
 /// How the compiler is told that a SparseCore kernel runs on one core.
@@ -24,7 +26,7 @@ pub enum OneCoreMark {
 /// let nightly: LibtpuVersion = "0.0.50.dev20260601+nightly".parse()?;
 /// assert_eq!(nightly, LibtpuVersion::new(0, 0, 50));
 /// assert!(nightly < LibtpuVersion::NEWEST);
-/// # Ok::<(), mosaic_memspace::custom_call::NotAVersion>(())
+/// # Ok::<(), mosaic_memspace::custom_call::UnknownLibtpuVersion>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LibtpuVersion([u32; 3]);
@@ -59,22 +61,28 @@ impl LibtpuVersion {
 }
 
 impl FromStr for LibtpuVersion {
-    type Err = NotAVersion;
+    type Err = UnknownLibtpuVersion;
 
     /// Reads three numbers with points between them; what a point or a plus sets
     /// apart behind them is not looked at.
-    fn from_str(text: &str) -> Result<Self, NotAVersion> {
+    fn from_str(text: &str) -> Result<Self, UnknownLibtpuVersion> {
         let mut parts = text.split(['.', '+']).map(str::parse);
         match (parts.next(), parts.next(), parts.next()) {
             (Some(Ok(major)), Some(Ok(minor)), Some(Ok(patch))) => {
                 Ok(Self::new(major, minor, patch))
             }
-            _ => Err(NotAVersion),
+            _ => Err(UnknownLibtpuVersion(Word::new(text))),
         }
     }
 }
 
 /// A text that is no version of libtpu.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a version of libtpu; expected three numbers, as in 0.0.52")]
-pub struct NotAVersion;
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown libtpu version: {0}; expected three numbers, as in 0.0.52")]
+pub struct UnknownLibtpuVersion(Word);
+
+impl Fault for UnknownLibtpuVersion {
+    fn code(&self) -> Code {
+        Code::UnknownLibtpuVersion
+    }
+}

@@ -15,10 +15,12 @@
 
 mod alias;
 mod alias_colors;
+mod body;
 mod collective;
 mod collective_id;
 mod color;
 mod config;
+mod config_parts;
 #[cfg(feature = "read")]
 mod dump;
 mod flag;
@@ -27,16 +29,24 @@ mod key;
 mod libtpu;
 mod module;
 mod number;
+mod open;
+mod operand;
 mod operation;
 mod param_fault;
 mod param_words;
 mod params;
 #[cfg(feature = "read")]
 mod read;
+#[cfg(feature = "read")]
+mod scalar;
+mod sink;
+#[cfg(feature = "read")]
+mod tokens;
 mod write;
 
 pub use alias::{Alias, AliasError, AliasFaults, AliasWarning, Side};
 pub use alias_colors::{AliasColors, HbmSpecs, Placed, alias_colors, jax_alias_colors};
+pub use body::{Base64, Body, InvalidBase64, body_memory_spaces};
 pub use collective::{
     AutoAssign, CollectiveIds, IdOptions, IdOrder, Policy, UnknownAutoAssign, collective_ids,
 };
@@ -45,19 +55,22 @@ pub use color::{
     Color, ColorNumber, ColorUnsupported, InputColor, InputColorUnsupported, UnknownColor, color,
     jax_color,
 };
-pub use config::{
-    BackendConfig, Base64, Body, ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig,
-    InvalidBase64, MegachipConfig, Open, RawJson, ScopedMemory, SparseCoreConfig, Unknown,
+pub use config::{BackendConfig, Unknown};
+pub use config_parts::{
+    ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig, MegachipConfig, ScopedMemory,
+    SparseCoreConfig,
 };
 #[cfg(feature = "read")]
-pub use dump::{Dump, DumpedCall, body_memory_spaces};
+pub use dump::{Dump, DumpedCall};
 pub use flag::{Finite, FlagError, FlagName, FlagValue, Flags, WrittenFlagValue};
-pub use libtpu::{LibtpuVersion, NotAVersion, OneCoreMark};
+pub use libtpu::{LibtpuVersion, OneCoreMark, UnknownLibtpuVersion};
 pub use module::{
     ActiveCoresError, Bound, IterationSpace, MixedCoreTypes, ModuleFunction, active_core_count,
     device_type, jax_active_core_count,
 };
-pub use operation::{CustomCall, NotAValueName, Operand, TensorType, ValueName};
+pub use open::{Open, RawJson};
+pub use operand::{NotAValueName, Operand, TensorType, ValueName};
+pub use operation::CustomCall;
 pub use param_fault::{ParamError, ParamFaults};
 pub use param_words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,

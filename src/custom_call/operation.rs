@@ -3,10 +3,10 @@
 use super::alias::{Alias, AliasFaults};
 use super::alias_colors::sound;
 use super::config::BackendConfig;
+use super::operand::{Operand, TensorType, ValueName, tensor};
 use super::param_words::SideEffects;
-use super::write::{LIST, Layout, Length, Members, Sink, list, write};
-use crate::dtype::Dtype;
-use crate::word::Shown;
+use super::sink::{LIST, Layout, Length, Members, Sink, list};
+use super::write::write;
 use std::fmt;
 
 /// A `stablehlo.custom_call @tpu_custom_call`, printed as JAX 0.12.0.1 prints it: what
@@ -19,7 +19,8 @@ use std::fmt;
 /// let config = BackendConfig::new(b"ML");
 /// let array = TensorType::new(&[8, 128], Dtype::Float32);
 /// let operands = [Operand::new(ValueName::new("%arg0")?, array)];
-/// let mut call = CustomCall::new(&config, &operands, &[array], &[])?;
+/// let results = [array];
+/// let mut call = CustomCall::new(&config, &operands, &results, &[])?;
 /// call.kernel_name = Some("scale");
 /// assert_eq!(
 ///     call.to_string(),
@@ -81,7 +82,7 @@ impl<'a> CustomCall<'a> {
             operands,
             results,
             aliases,
-            name: ValueName("%0"),
+            name: ValueName::FIRST,
             kernel_name: None,
             kernel_metadata: None,
             side_effects: SideEffects::default(),
@@ -107,7 +108,7 @@ impl<'a> CustomCall<'a> {
 
     fn print<S: Sink>(&self, sink: &mut S) {
         if !self.results.is_empty() {
-            sink.text(self.name.0);
+            sink.text(self.name.as_str());
             if self.results.len() > 1 {
                 sink.text(":");
                 sink.natural(self.results.len() as u64);
@@ -115,7 +116,7 @@ impl<'a> CustomCall<'a> {
             sink.text(" = ");
         }
         sink.text("stablehlo.custom_call @tpu_custom_call");
-        list(sink, &TUPLE, self.operands, |operand, sink| sink.text(operand.name.0));
+        list(sink, &TUPLE, self.operands, |operand, sink| sink.text(operand.name.as_str()));
         sink.text(" ");
         self.attributes(sink);
         sink.text(" : ");
@@ -179,127 +180,6 @@ impl fmt::Display for CustomCall<'_> {
     }
 }
 
-/// An operand of a call.
-///
-/// ```
-/// use mosaic_memspace::Dtype;
-/// use mosaic_memspace::custom_call::{Operand, TensorType, ValueName};
-/// let operand = Operand::new(ValueName::new("%1")?, TensorType::new(&[], Dtype::Int32));
-/// assert_eq!(operand.array.to_string(), "tensor<i32>");
-/// # Ok::<(), mosaic_memspace::custom_call::NotAValueName>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Operand<'a> {
-    /// The value.
-    pub name: ValueName<'a>,
-    /// Its type.
-    pub array: TensorType<'a>,
-}
-
-impl<'a> Operand<'a> {
-    /// The value with this name, of this type.
-    ///
-    /// ```
-    /// use mosaic_memspace::Dtype;
-    /// use mosaic_memspace::custom_call::{Operand, TensorType, ValueName};
-    /// let name = ValueName::new("%x")?;
-    /// assert_eq!(Operand::new(name, TensorType::new(&[4], Dtype::Bool)).name, name);
-    /// # Ok::<(), mosaic_memspace::custom_call::NotAValueName>(())
-    /// ```
-    pub const fn new(name: ValueName<'a>, array: TensorType<'a>) -> Self {
-        Self { name, array }
-    }
-}
-
-/// The type of an array outside of kernels.
-///
-/// ```
-/// use mosaic_memspace::Dtype;
-/// use mosaic_memspace::custom_call::TensorType;
-/// let array = TensorType::new(&[2, 3], Dtype::Uint8);
-/// assert_eq!(array.to_string(), "tensor<2x3xui8>");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct TensorType<'a> {
-    /// The extents, major to minor.
-    pub shape: &'a [u64],
-    /// The type of its elements.
-    pub dtype: Dtype,
-}
-
-impl<'a> TensorType<'a> {
-    /// The type of arrays with this shape and these elements.
-    ///
-    /// ```
-    /// use mosaic_memspace::Dtype;
-    /// use mosaic_memspace::custom_call::TensorType;
-    /// const SCALAR: TensorType<'static> = TensorType::new(&[], Dtype::Bfloat16);
-    /// assert_eq!(SCALAR.to_string(), "tensor<bf16>");
-    /// ```
-    pub const fn new(shape: &'a [u64], dtype: Dtype) -> Self {
-        Self { shape, dtype }
-    }
-
-    const fn parts(self) -> (&'a [u64], Dtype) {
-        (self.shape, self.dtype)
-    }
-}
-
-impl fmt::Display for TensorType<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
-        tensor(*self, &mut text);
-        f.pad(&text)
-    }
-}
-
-/// The name of a value in MLIR: `%0`, `%arg0`, `%2#1`.
-///
-/// ```
-/// use mosaic_memspace::custom_call::ValueName;
-/// assert!(ValueName::new("%arg0").is_ok());
-/// assert_eq!(
-///     ValueName::new("arg0").unwrap_err().to_string(),
-///     "not the name of a value: arg0; expected one such as %0, %arg0 or %2#1"
-/// );
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ValueName<'a>(&'a str);
-
-impl<'a> ValueName<'a> {
-    /// The name, if MLIR reads it as one.
-    ///
-    /// # Errors
-    /// [`NotAValueName`]
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::ValueName;
-    /// assert!(ValueName::new("%2#1").is_ok());
-    /// assert!(ValueName::new("%2x").is_err());
-    /// ```
-    pub fn new(name: &'a str) -> Result<Self, NotAValueName> {
-        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        let letter =
-            |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'$' | b'.' | b'_' | b'-');
-        let word = |text: &str| {
-            text.bytes().next().is_some_and(letter)
-                && text.bytes().all(|byte| letter(byte) || byte.is_ascii_digit())
-        };
-        let is_name = name.strip_prefix('%').is_some_and(|name| match name.split_once('#') {
-            Some((name, part)) => (digits(name) || word(name)) && digits(part),
-            None => digits(name) || word(name),
-        });
-        if is_name { Ok(Self(name)) } else { Err(NotAValueName(name.to_owned())) }
-    }
-}
-
-/// A text that is no value's name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not the name of a value: {}; expected one such as %0, %arg0 or %2#1", Shown(.0))]
-pub struct NotAValueName(String);
-
 const TUPLE: Layout = Layout { open: "(", separator: ", ", close: ")" };
 const DICTIONARY: Layout = Layout { open: "{", separator: ", ", close: "}" };
 const SPACED_LIST: Layout = Layout { separator: ", ", ..LIST };
@@ -312,16 +192,6 @@ impl<S: Sink> Members<'_, S> {
         sink.text(" = ");
         sink
     }
-}
-
-fn tensor<S: Sink>(array: TensorType<'_>, sink: &mut S) {
-    sink.text("tensor<");
-    for extent in array.shape {
-        sink.natural(*extent);
-        sink.text("x");
-    }
-    sink.text(array.dtype.as_stablehlo());
-    sink.text(">");
 }
 
 /// An array's dimensions, minor to major: it is laid out as it is written.

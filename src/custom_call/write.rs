@@ -1,16 +1,20 @@
 //! The backend config's JSON, byte for byte as JAX 0.12.0.1 writes it.
 
-use super::config::{
-    BackendConfig, Base64, Body, ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig,
-    MegachipConfig, Open, RawJson, ScopedMemory, SparseCoreConfig,
+use super::body::{Base64, Body};
+use super::config::BackendConfig;
+use super::config_parts::{
+    ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig, MegachipConfig, ScopedMemory,
+    SparseCoreConfig,
 };
 use super::flag::FlagValue;
 use super::key::{
     CallKey, CompEnvKey, CostKey, Extras, FlagKey, FlagValueKey, InputColorKey, Key, MegachipKey,
     OutputColorKey, ScopedKey, SparseCoreKey, TopKey,
 };
-use super::number::{FLOAT, INTEGER, integer, integer_len, natural, natural_len, python_float};
+use super::number::{FLOAT, python_float};
+use super::open::{Open, RawJson};
 use super::param_words::DeviceType;
+use super::sink::{LIST, Layout, Length, Members, Sink, list};
 use std::borrow::Cow;
 
 impl BackendConfig<'_> {
@@ -55,99 +59,12 @@ impl BackendConfig<'_> {
     }
 }
 
-/// Where text is written to.
-pub(super) trait Sink {
-    fn text(&mut self, text: &str);
-    fn base64(&mut self, bytes: &[u8]);
-    fn decimal(&mut self, number: i64);
-    fn natural(&mut self, number: u64);
-}
-
-impl Sink for String {
-    fn text(&mut self, text: &str) {
-        self.push_str(text);
-    }
-
-    fn base64(&mut self, bytes: &[u8]) {
-        base64_simd::STANDARD.encode_append(bytes, self);
-    }
-
-    fn decimal(&mut self, number: i64) {
-        self.push_str(integer(number, &mut [0; INTEGER]));
-    }
-
-    fn natural(&mut self, number: u64) {
-        self.push_str(natural(number, &mut [0; INTEGER]));
-    }
-}
-
-/// Counts, so that what is written fits at once.
-#[derive(Default)]
-pub(super) struct Length(usize);
-
-impl Length {
-    pub(super) const fn get(&self) -> usize {
-        self.0
-    }
-}
-
-impl Sink for Length {
-    fn text(&mut self, text: &str) {
-        self.0 = self.0.saturating_add(text.len());
-    }
-
-    fn base64(&mut self, bytes: &[u8]) {
-        self.0 = self.0.saturating_add(base64_simd::STANDARD.encoded_length(bytes.len()));
-    }
-
-    fn decimal(&mut self, number: i64) {
-        self.0 = self.0.saturating_add(integer_len(number));
-    }
-
-    fn natural(&mut self, number: u64) {
-        self.0 = self.0.saturating_add(natural_len(number));
-    }
-}
-
-/// How an object or a list is laid out: JAX has one way for each of them.
-pub(super) struct Layout {
-    pub(super) open: &'static str,
-    pub(super) separator: &'static str,
-    pub(super) close: &'static str,
-}
-
 const SPACED: Layout = Layout { open: "{", separator: ", ", close: "}" };
 const COMPACT: Layout = Layout { open: "{", separator: ",", close: "}" };
 const LINES: Layout = Layout { open: "{\n", separator: ",\n", close: "\n}" };
-pub(super) const LIST: Layout = Layout { open: "[", separator: ",", close: "]" };
 const LINES_LIST: Layout = Layout { open: "[\n", separator: ",\n", close: "\n]" };
 
-/// An object or a list that is being written.
-pub(super) struct Members<'s, S> {
-    sink: &'s mut S,
-    layout: &'static Layout,
-    first: bool,
-}
-
-impl<'s, S: Sink> Members<'s, S> {
-    pub(super) fn begin(sink: &'s mut S, layout: &'static Layout) -> Self {
-        sink.text(layout.open);
-        Self { sink, layout, first: true }
-    }
-
-    pub(super) fn end(self) {
-        self.sink.text(self.layout.close);
-    }
-
-    /// Where the next element goes.
-    pub(super) fn element(&mut self) -> &mut S {
-        if !self.first {
-            self.sink.text(self.layout.separator);
-        }
-        self.first = false;
-        self.sink
-    }
-
+impl<S: Sink> Members<'_, S> {
     /// Where the value of the next key goes.
     fn value_of(&mut self, key: impl Key) -> &mut S {
         let sink = self.element();
@@ -189,19 +106,6 @@ fn object<S: Sink, K: Key>(
     for key in K::VARIANTS {
         member(*key, &mut members);
         members.extras(extras, Some(*key));
-    }
-    members.end();
-}
-
-pub(super) fn list<S: Sink, T>(
-    sink: &mut S,
-    layout: &'static Layout,
-    elements: impl IntoIterator<Item = T>,
-    mut element: impl FnMut(T, &mut S),
-) {
-    let mut members = Members::begin(sink, layout);
-    for each in elements {
-        element(each, members.element());
     }
     members.end();
 }

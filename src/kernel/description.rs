@@ -134,6 +134,34 @@ impl Kernel {
         self
     }
 
+    /// The name of the kernel, if it has one.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::kernel::Kernel;
+    /// assert_eq!(Kernel::pipelined(CoreType::Tc).named("scale").name(), Some("scale"));
+    /// ```
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The name of the chip that it is for, known or not; `None` without one.
+    ///
+    /// ```
+    /// use mosaic_memspace::kernel::Kernel;
+    /// use mosaic_memspace::{Chip, CoreType};
+    /// let kernel = Kernel::pipelined(CoreType::Tc);
+    /// assert_eq!(kernel.chip_name(), None);
+    /// assert_eq!(kernel.on(Chip::V5e).chip_name(), Some("v5e"));
+    /// ```
+    pub fn chip_name(&self) -> Option<&str> {
+        self.chip.as_ref().map(|chip| match chip {
+            OnChip::Word(Spelled::Known(chip)) => chip.as_str(),
+            OnChip::Word(Spelled::Unknown(fault)) => fault.word(),
+            OnChip::Facts(facts) => facts.name,
+        })
+    }
+
     /// Sets the grid: the number of steps along each axis.
     #[must_use]
     pub fn grid(mut self, grid: impl IntoIterator<Item = u64>) -> Self {
@@ -276,9 +304,11 @@ impl Mesh {
 /// An argument that is in smem before the first step (`num_scalar_prefetch`).
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "read", derive(serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prefetch {
     #[cfg_attr(feature = "read", serde(default))]
     pub(super) name: Option<String>,
+    /// In elements.
     pub(super) shape: Vec<u64>,
     pub(super) dtype: Spelled<Dtype>,
 }
@@ -293,21 +323,31 @@ impl Prefetch {
 /// An input or an output of a kernel.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "read", derive(serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Operand {
     #[cfg_attr(feature = "read", serde(default))]
     pub(super) name: Option<String>,
     #[cfg_attr(feature = "read", serde(deserialize_with = "super::json::role"))]
+    #[cfg_attr(feature = "schema", schemars(with = "super::json::WrittenRole"))]
     pub(super) role: Role,
+    /// In elements.
     pub(super) array_shape: Vec<u64>,
+    /// What a step sees; without one, the whole array.
     #[cfg_attr(feature = "read", serde(default, deserialize_with = "super::json::block_shape"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::json::WrittenBlockDim>>"))]
     pub(super) block_shape: Option<Vec<BlockDim>>,
+    /// Which block a step sees: an entry a dimension; without one, all zeros.
     #[cfg_attr(feature = "read", serde(default, deserialize_with = "super::json::index_map"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::json::WrittenIndexEntry>>"))]
     pub(super) index_map: Option<Vec<IndexEntry>>,
     pub(super) dtype: Spelled<Dtype>,
+    /// The memory space of the block spec.
     #[cfg_attr(feature = "read", serde(default))]
     pub(super) space: Option<Spelled<MemorySpace>>,
+    /// How often the window is buffered: 1 or 2.
     #[cfg_attr(feature = "read", serde(default))]
     pub(super) buffers: Option<i64>,
+    /// The memory space that is put on the value itself; only it colours it.
     #[cfg_attr(feature = "read", serde(default))]
     pub(super) annotated: Option<Spelled<MemorySpace>>,
 }
@@ -391,6 +431,7 @@ impl Operand {
 /// The kind of a scratch semaphore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "read", derive(serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Semaphore {
     /// Counts signals.
     Regular,

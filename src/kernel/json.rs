@@ -4,6 +4,7 @@ use super::description::{
     Access, Holds, Kernel, Mesh, OnChip, Operand, Params, Prefetch, Scratch, Semaphore,
 };
 use super::spelled::Spelled;
+use super::strict::{Object, Text, objects};
 use crate::check::{self, AccessOp, AccessShape, BlockDim, DmaMode, IndexEntry, Role};
 use crate::chip::Chip;
 use crate::core_type::CoreType;
@@ -18,7 +19,7 @@ use std::fmt;
 
 impl<'de> Deserialize<'de> for Kernel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = WrittenKernel::deserialize(deserializer)?;
+        let Object(written) = Object::<WrittenKernel>::deserialize(deserializer)?;
         if written.core_type.is_none() && written.mesh.is_none() {
             return Err(D::Error::custom("missing field `core_type` or `mesh`"));
         }
@@ -32,44 +33,63 @@ impl<'de> Deserialize<'de> for Kernel {
             operands: written.operands,
             scratch: written.scratch,
             aliases: written.aliases,
-            params: written.params.map_or_else(Params::default, Params::from),
+            params: written.params.map_or_else(Params::default, |params| params.0.into()),
             custom_barrier: written.custom_barrier,
             has_communication: written.has_communication,
-            cost_estimate: written.cost_estimate.map(CostEstimate::from),
+            cost_estimate: written.cost_estimate.map(|cost| cost.0.into()),
             accesses: written.accesses,
             body: written.body_base64.map_or_else(Vec::new, |body| body.0),
         })
     }
 }
 
+/// A kernel.
 #[derive(serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(transform = super::schema::needs_cores))]
 #[serde(deny_unknown_fields)]
-struct WrittenKernel {
+pub(super) struct WrittenKernel {
+    /// What reports call it.
     name: Option<String>,
+    /// The chip it is for; without one, what needs a chip is not checked.
     chip: Option<Spelled<Chip>>,
+    /// The core type of a pipelined kernel (`pl.pallas_call`).
     core_type: Option<Spelled<CoreType>>,
+    /// The mesh of an unpipelined kernel (`pl.kernel`).
     mesh: Option<Mesh>,
+    /// The steps along each axis; null is known only when the kernel runs.
     #[serde(default)]
     grid: Vec<Option<u64>>,
-    #[serde(default)]
+    /// Arguments that are in smem before the first step.
+    #[serde(default, deserialize_with = "objects")]
     scalar_prefetch: Vec<Prefetch>,
+    /// Inputs and outputs.
+    #[serde(deserialize_with = "objects")]
     operands: Vec<Operand>,
+    /// Scratch memory and semaphores.
     #[serde(default)]
     scratch: Vec<Scratch>,
+    /// Pairs of an input, counted with the scalar prefetch first, and an output.
     #[serde(default)]
     aliases: Vec<(i64, i64)>,
-    params: Option<WrittenParams>,
+    /// JAX's CompilerParams.
+    params: Option<Object<WrittenParams>>,
+    /// Whether the body uses the barrier semaphore.
     #[serde(default)]
     custom_barrier: bool,
+    /// Whether it talks to other devices.
     #[serde(default)]
     has_communication: bool,
-    cost_estimate: Option<WrittenCost>,
+    /// What XLA is told that it costs.
+    cost_estimate: Option<Object<WrittenCost>>,
+    /// Loads, stores and copies that the body makes.
     #[serde(default)]
     accesses: Vec<Access>,
+    /// The serialised Mosaic module, for the config.
     body_base64: Option<Base64>,
 }
 
-struct Base64(Vec<u8>);
+pub(super) struct Base64(Vec<u8>);
 
 impl<'de> Deserialize<'de> for Base64 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -81,19 +101,10 @@ impl<'de> Deserialize<'de> for Base64 {
 
 impl<'de> Deserialize<'de> for Scratch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Written {
-            name: Option<String>,
-            #[serde(default)]
-            shape: Vec<u64>,
-            dtype: Option<Spelled<Dtype>>,
-            space: Option<Spelled<MemorySpace>>,
-            semaphore: Option<Semaphore>,
-        }
-        let Written { name, shape, dtype, space, semaphore } = Written::deserialize(deserializer)?;
+        let Object(written) = Object::<WrittenScratch>::deserialize(deserializer)?;
+        let WrittenScratch { name, shape, dtype, space, semaphore } = written;
         let holds = match (semaphore, dtype, space) {
-            (Some(kind), None, None) => Holds::Semaphores(kind),
+            (Some(Text(kind)), None, None) => Holds::Semaphores(kind),
             (None, Some(dtype), space) => Holds::Elements { dtype, space },
             (None, None, _) => {
                 return Err(D::Error::custom("missing field `dtype` or `semaphore`"));
@@ -107,41 +118,27 @@ impl<'de> Deserialize<'de> for Scratch {
     }
 }
 
+/// Scratch memory, or semaphores.
+#[derive(serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(transform = super::schema::elements_or_semaphores))]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenScratch {
+    name: Option<String>,
+    /// In elements, or semaphores.
+    #[serde(default)]
+    shape: Vec<u64>,
+    /// The element type of scratch memory.
+    dtype: Option<Spelled<Dtype>>,
+    /// Where scratch memory lies.
+    space: Option<Spelled<MemorySpace>>,
+    /// The kind, if it holds semaphores.
+    semaphore: Option<Text<Semaphore>>,
+}
+
 impl<'de> Deserialize<'de> for Access {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Clone, Copy, serde::Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Op {
-            Load,
-            Store,
-            Dma,
-        }
-        #[derive(Clone, Copy, serde::Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Shape {
-            Scalar,
-            Vector,
-        }
-        #[derive(Clone, Copy, serde::Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Mode {
-            Copy,
-            Gather,
-            Scatter,
-        }
-        #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Written {
-            op: Op,
-            r#ref: Option<String>,
-            shape: Option<Shape>,
-            src: Option<String>,
-            dst: Option<String>,
-            mode: Option<Mode>,
-            add: Option<bool>,
-            indices: Option<String>,
-        }
-        let written = Written::deserialize(deserializer)?;
+        let Object(written) = Object::<WrittenAccess>::deserialize(deserializer)?;
         let local = |op| {
             if written.src.is_some() || written.dst.is_some() || written.indices.is_some() {
                 return Err(D::Error::custom("`src`, `dst` and `indices` belong to a dma"));
@@ -149,24 +146,24 @@ impl<'de> Deserialize<'de> for Access {
             if written.mode.is_some() || written.add.is_some() {
                 return Err(D::Error::custom("`mode` and `add` belong to a dma"));
             }
-            let shape = match written.shape.ok_or_else(|| D::Error::missing_field("shape"))? {
-                Shape::Scalar => AccessShape::Scalar,
-                Shape::Vector => AccessShape::Vector,
+            let shape = match written.shape.ok_or_else(|| D::Error::missing_field("shape"))?.0 {
+                WrittenShape::Scalar => AccessShape::Scalar,
+                WrittenShape::Vector => AccessShape::Vector,
             };
             let r#ref = written.r#ref.clone().ok_or_else(|| D::Error::missing_field("ref"))?;
             Ok(Self::Local { access: check::Access { op, shape }, r#ref })
         };
-        match written.op {
-            Op::Load => local(AccessOp::Load),
-            Op::Store => local(AccessOp::Store),
-            Op::Dma => {
+        match written.op.0 {
+            WrittenOp::Load => local(AccessOp::Load),
+            WrittenOp::Store => local(AccessOp::Store),
+            WrittenOp::Dma => {
                 if written.r#ref.is_some() || written.shape.is_some() {
                     return Err(D::Error::custom("`ref` and `shape` belong to a load or a store"));
                 }
                 let mode = match written.mode {
-                    None | Some(Mode::Copy) => DmaMode::Copy,
-                    Some(Mode::Gather) => DmaMode::Gather,
-                    Some(Mode::Scatter) => DmaMode::Scatter,
+                    None | Some(Text(WrittenMode::Copy)) => DmaMode::Copy,
+                    Some(Text(WrittenMode::Gather)) => DmaMode::Gather,
+                    Some(Text(WrittenMode::Scatter)) => DmaMode::Scatter,
                 };
                 Ok(Self::Dma {
                     dma: check::Dma { mode, add: written.add.unwrap_or(false) },
@@ -179,6 +176,55 @@ impl<'de> Deserialize<'de> for Access {
     }
 }
 
+/// A load or a store of a ref, or a copy between two.
+#[derive(serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(transform = super::schema::fields_of_op))]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenAccess {
+    op: Text<WrittenOp>,
+    /// The ref that is loaded from or stored to.
+    r#ref: Option<String>,
+    /// How much is loaded or stored at once.
+    shape: Option<Text<WrittenShape>>,
+    /// The ref that is copied from.
+    src: Option<String>,
+    /// The ref that is copied to.
+    dst: Option<String>,
+    /// How a copy finds its rows; null is copy.
+    mode: Option<Text<WrittenMode>>,
+    /// Whether a copy adds to its destination.
+    add: Option<bool>,
+    /// The ref that holds the indices of a gather or a scatter.
+    indices: Option<String>,
+}
+
+#[derive(Clone, Copy, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "snake_case")]
+enum WrittenOp {
+    Load,
+    Store,
+    Dma,
+}
+
+#[derive(Clone, Copy, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "snake_case")]
+enum WrittenShape {
+    Scalar,
+    Vector,
+}
+
+#[derive(Clone, Copy, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "snake_case")]
+enum WrittenMode {
+    Copy,
+    Gather,
+    Scatter,
+}
+
 /// A `block_shape`: numbers, `null` for squeezed, `{"element": n}`.
 pub(super) fn block_shape<'de, D: Deserializer<'de>>(
     deserializer: D,
@@ -187,7 +233,7 @@ pub(super) fn block_shape<'de, D: Deserializer<'de>>(
     Ok(written.map(|dims| dims.into_iter().map(|dim| dim.0).collect()))
 }
 
-struct WrittenBlockDim(BlockDim);
+pub(super) struct WrittenBlockDim(BlockDim);
 
 impl<'de> Deserialize<'de> for WrittenBlockDim {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -236,7 +282,7 @@ pub(super) fn index_map<'de, D: Deserializer<'de>>(
     Ok(written.map(|entries| entries.into_iter().map(|entry| entry.0).collect()))
 }
 
-struct WrittenIndexEntry(IndexEntry);
+pub(super) struct WrittenIndexEntry(IndexEntry);
 
 impl<'de> Deserialize<'de> for WrittenIndexEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -275,31 +321,23 @@ impl<'de> Deserialize<'de> for WrittenIndexEntry {
 
 /// `"in"` or `"out"`.
 pub(super) fn role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
-    #[derive(serde::Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    enum Written {
-        In,
-        Out,
-    }
-    Ok(match Written::deserialize(deserializer)? {
-        Written::In => Role::Input,
-        Written::Out => Role::Output,
+    Ok(match Text::deserialize(deserializer)?.0 {
+        WrittenRole::In => Role::Input,
+        WrittenRole::Out => Role::Output,
     })
+}
+
+#[derive(serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WrittenRole {
+    In,
+    Out,
 }
 
 impl<'de> Deserialize<'de> for Mesh {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Written {
-            core_type: Spelled<CoreType>,
-            axis: Option<String>,
-            core_axis: Option<String>,
-            subcore_axis: Option<String>,
-            num_cores: Option<i64>,
-            num_subcores: Option<i64>,
-        }
-        let mesh = Written::deserialize(deserializer)?;
+        let Object(mesh) = Object::<WrittenMesh>::deserialize(deserializer)?;
         let (core_axis, subcore_axis) = match mesh.core_type.known() {
             Some(CoreType::Tc | CoreType::ScScalarSubcore) => {
                 if mesh.core_axis.is_some() || mesh.subcore_axis.is_some() {
@@ -332,9 +370,30 @@ impl<'de> Deserialize<'de> for Mesh {
     }
 }
 
+/// A mesh of cores; absent counts are the chip's.
 #[derive(serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(transform = super::schema::axes_of_mesh))]
 #[serde(deny_unknown_fields)]
-struct WrittenCost {
+pub(super) struct WrittenMesh {
+    core_type: Spelled<CoreType>,
+    /// The axis of a mesh of TensorCores or of scalar subcores.
+    axis: Option<String>,
+    /// The axis of the SparseCores of a vector subcore mesh.
+    core_axis: Option<String>,
+    /// The axis of their subcores.
+    subcore_axis: Option<String>,
+    num_cores: Option<i64>,
+    /// Of a vector subcore mesh.
+    num_subcores: Option<i64>,
+}
+
+/// What XLA is told that a kernel costs.
+#[derive(serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "CostEstimate"))]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenCost {
     flops: i64,
     transcendentals: i64,
     bytes_accessed: i64,
@@ -354,30 +413,52 @@ impl From<WrittenCost> for CostEstimate<'static> {
 }
 
 /// Every field of JAX's `CompilerParams`, under its own name; what is absent, or
-/// null, is as in [`CompilerParams::default`].
+/// null, is at its default.
 #[derive(Default, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CompilerParams"))]
 #[serde(deny_unknown_fields, default)]
-struct WrittenParams {
+pub(super) struct WrittenParams {
+    /// One a grid axis: what the steps along it may assume of each other; arbitrary.
     dimension_semantics: Option<Vec<DimensionSemantics>>,
+    /// One an input: whether XLA may fuse what makes it into the kernel; no.
     allow_input_fusion: Option<Vec<bool>>,
+    /// Bytes of VMEM for windows and scratch; the chip's default. More than the chip
+    /// gives is cut.
     vmem_limit_bytes: Option<i64>,
+    /// Which barrier semaphore the kernel uses; needs a custom barrier.
     collective_id: Option<i64>,
+    /// Whether XLA may merge the call with its like, or drop it when it is unused; pure.
     has_side_effects: Option<WrittenSideEffects>,
+    /// Compiler flags for this kernel alone.
     flags: Option<WrittenFlags>,
+    /// Bytes of VMEM that the compiler keeps for relayouts; up to the compiler.
     internal_scratch_in_bytes: Option<u32>,
+    /// How the body is serialised; 1.
     serialization_format: Option<u32>,
+    /// Whether accesses out of bounds go unnoticed; false.
     disable_bounds_checks: Option<bool>,
+    /// Whether a semaphore that is not back at zero goes unnoticed; false.
     disable_semaphore_checks: Option<bool>,
+    /// Whether the devices do not wait for each other before the kernel; false.
     skip_device_barrier: Option<bool>,
+    /// Whether a collective_id is meant though there is no custom barrier; false.
     allow_collective_id_without_custom_barrier: Option<bool>,
+    /// Whether results must not depend on how the compiler tiles; true.
     shape_invariant_numerics: Option<bool>,
+    /// Whether a SparseCore kernel's arrays lie as on a TensorCore; true. Refused on a
+    /// TensorCore.
     use_tc_tiling_on_sc: Option<bool>,
+    /// Whether the compiler infers vector layouts; true.
     needs_layout_passes: Option<bool>,
+    /// Whether the MXU may take a matmul's left side transposed; false.
     fuse_transposed_lhs_in_matmul: Option<bool>,
+    /// How hard the SparseCore compiler tries; O3. Refused on a TensorCore.
     opt_level: Option<OptLevel>,
 }
 
 #[derive(serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(untagged)]
 enum WrittenSideEffects {
     Any(bool),
@@ -385,7 +466,7 @@ enum WrittenSideEffects {
 }
 
 /// Flags in the order they are written in.
-struct WrittenFlags(Vec<(String, WrittenFlagValue)>);
+pub(super) struct WrittenFlags(Vec<(String, WrittenFlagValue)>);
 
 impl<'de> Deserialize<'de> for WrittenFlags {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -400,7 +481,7 @@ impl<'de> Deserialize<'de> for WrittenFlags {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WrittenFlags, A::Error> {
                 let mut flags = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, serde_json::Value>()? {
-                    flags.push((name, written_flag(value)));
+                    flags.push((name, written_flag(&value)));
                 }
                 Ok(WrittenFlags(flags))
             }
@@ -409,8 +490,8 @@ impl<'de> Deserialize<'de> for WrittenFlags {
     }
 }
 
-fn written_flag(value: serde_json::Value) -> WrittenFlagValue {
-    match &value {
+fn written_flag(value: &serde_json::Value) -> WrittenFlagValue {
+    match value {
         serde_json::Value::Bool(value) => (*value).into(),
         serde_json::Value::String(value) => WrittenFlagValue::Str(value.clone()),
         serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {

@@ -9,7 +9,11 @@ mod place;
 mod read;
 mod report;
 mod resolved;
+#[cfg(feature = "schema")]
+mod schema;
 mod spelled;
+#[cfg(feature = "read")]
+mod strict;
 mod validate;
 
 pub use description::{Access, Kernel, Mesh, Operand, Prefetch, Scratch, Semaphore};
@@ -21,3 +25,5 @@ pub use report::{
     ScratchReport,
 };
 pub use resolved::ResolvedKernel;
+#[cfg(feature = "schema")]
+pub use schema::{input_schema, output_schema};

@@ -273,8 +273,8 @@ impl<'a> Positions<'a> {
             *self = Self::new(self.text);
         }
         let between = self.text.as_bytes().get(self.offset..offset).unwrap_or_default();
-        let newlines = between.iter().filter(|byte| **byte == b'\n').count();
-        let last_line = between.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        let lines = between.split(|byte| *byte == b'\n');
+        let (newlines, last_line) = lines.enumerate().last().unwrap_or_default();
         // A character has one byte that does not continue another.
         let characters = last_line.iter().filter(|byte| (**byte & 0xc0) != 0x80).count();
         self.column = if newlines == 0 { self.column } else { 1 }.saturating_add(characters);

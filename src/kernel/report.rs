@@ -12,6 +12,7 @@ use std::fmt;
 /// Everything about a kernel, as far as it could be found out.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Report {
     /// The kernel's name.
@@ -36,6 +37,7 @@ pub struct Report {
 /// What an operand, or an argument of the scalar prefetch, comes to.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OperandReport {
     /// Its name, given or made up.
@@ -59,6 +61,7 @@ pub struct OperandReport {
 /// What scratch comes to.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ScratchReport {
     /// Its name, given or made up.
@@ -79,6 +82,7 @@ pub struct ScratchReport {
 /// What the compiler adds of its own, as for spilled registers, is not in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Fit {
     /// Bytes of VMEM of a TensorCore kernel.
@@ -148,6 +152,7 @@ pub struct MemoryPart {
 /// A fault of a kernel: what, where, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Diagnostic {
     /// Its stable code.
@@ -183,6 +188,7 @@ impl fmt::Display for Diagnostic {
 /// Every fault of a kernel, in the order of its description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(transparent))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {

@@ -7,6 +7,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Spelled<T: FromStr> {
     Known(T),
+    #[cfg_attr(not(feature = "read"), allow(dead_code, reason = "types are never misspelt"))]
     Unknown(T::Err),
 }
 

@@ -11,6 +11,10 @@
     reason = "a test, whose failures are panics; Debug quotes a path as TOML wants it"
 )]
 
+#[path = "../pass/mod.rs"]
+mod pass;
+
+use pass::{pass, root};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -135,16 +139,7 @@ impl Growth {
 
 /// The codes of the errors of a lowering pass that depends on this crate.
 fn errors_of_pass(name: &str, source: &str) -> Vec<String> {
-    let pass = scratch().join(format!("pass_{name}"));
-    fs::create_dir_all(pass.join("src")).unwrap();
-    let manifest = format!(
-        "[package]\nname = \"pass_{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\
-         [workspace]\n[dependencies]\nmosaic-memspace = {{ path = {:?} }}\n",
-        root()
-    );
-    fs::write(pass.join("Cargo.toml"), manifest).unwrap();
-    fs::copy(root().join("Cargo.lock"), pass.join("Cargo.lock")).unwrap();
-    fs::write(pass.join("src/lib.rs"), source).unwrap();
+    let pass = pass(&scratch(), name, "src/lib.rs", source);
     check(&pass).into_iter().map(|error| error.code).collect()
 }
 
@@ -229,10 +224,6 @@ fn copy_folder(from: &Path, to: &Path) {
             fs::copy(&path, &target).unwrap();
         }
     }
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn scratch() -> PathBuf {

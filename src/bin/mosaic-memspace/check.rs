@@ -1,15 +1,19 @@
 //! `check`: everything that is wrong with kernels, and the bytes they take.
 
 use crate::Status;
+use crate::bars;
 use crate::failure::Failure;
 use crate::grid::{self, Grid};
+use crate::html;
 use crate::input::Input;
 use crate::snippet;
 use clap::ValueEnum;
-use mosaic_memspace::Chip;
 use mosaic_memspace::error::Severity;
-use mosaic_memspace::kernel::{Described, Kernels, Positions, Report};
+use mosaic_memspace::kernel::{Described, Kernels, Place, Positions, Report};
+use mosaic_memspace::{Chip, UnknownChip};
+use std::fs;
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Everything that is wrong with kernels, and the memory that they take
@@ -26,9 +30,14 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "text")]
     format: Format,
 
-    /// Check the kernels for this chip, whatever they say
+    /// Check the kernels for this chip, whatever they say; given several times, each for
+    /// each, one after the other
     #[arg(long, value_name = "CHIP")]
-    chip: Option<String>,
+    chip: Vec<String>,
+
+    /// Write a page about all of them: what lies in which memory, on which chip
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
 
     /// Treat warnings as errors
     #[arg(long, value_name = "WHAT")]
@@ -47,18 +56,20 @@ enum Deny {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Status {
-    let chip: Option<Chip> = match &arguments.chip {
-        Some(word) => Some(word.parse().map_err(|fault| Failure::fault(&fault))?),
-        None => None,
-    };
+    let chips = arguments.chip.iter().map(|word| word.parse().map(Some));
+    let chips: Vec<Option<Chip>> =
+        chips.collect::<Result<_, _>>().map_err(|fault: UnknownChip| Failure::fault(&fault))?;
+    let chips = if chips.is_empty() { vec![None] } else { chips };
     let mut out = BufWriter::new(io::stdout().lock());
     let mut refused = false;
+    let mut pages = Vec::new();
     for file in &arguments.files {
         let input = Input::read(file)?;
         let mut kernels = Kernels::new(&input.text).peekable();
         if kernels.peek().is_none() {
             return Err(Failure::Unusable(format!(": {}: no kernel in it", input.name)));
         }
+        let mut lines = Positions::new(&input.text);
         for described in kernels {
             let described = match described {
                 Ok(described) => described,
@@ -67,38 +78,61 @@ pub(crate) fn run(arguments: &Arguments) -> Status {
                     return Err(Failure::Unusable(format!(": {}:{error}", input.name)));
                 }
             };
-            let report = match chip {
-                Some(chip) => described.kernel.clone().on(chip).check(),
-                None => described.kernel.check(),
-            };
-            refused |= report.diagnostics.iter().any(|diagnostic| match diagnostic.severity {
-                Severity::Error => true,
-                Severity::Warning => arguments.deny == Some(Deny::Warnings),
-            });
-            match arguments.format {
-                Format::Json => {
-                    serde_json::to_writer(&mut out, &report).map_err(io::Error::from)?;
-                    writeln!(out)?;
+            let mut checked = Vec::new();
+            for chip in &chips {
+                let kernel = match chip {
+                    Some(chip) => &described.kernel.clone().on(*chip),
+                    None => &described.kernel,
+                };
+                let report = kernel.check();
+                refused |= report.diagnostics.iter().any(|diagnostic| match diagnostic.severity {
+                    Severity::Error => true,
+                    Severity::Warning => arguments.deny == Some(Deny::Warnings),
+                });
+                match arguments.format {
+                    Format::Json => {
+                        serde_json::to_writer(&mut out, &report).map_err(io::Error::from)?;
+                        writeln!(out)?;
+                    }
+                    Format::Text => text(&mut out, &described, &report, *chip, &input)?,
                 }
-                Format::Text => text(&mut out, &described, &report, &input)?,
+                if arguments.report.is_some() {
+                    let chip = kernel.chip_name().map(str::to_owned);
+                    checked.push(html::Checked { chip, refs: refs(&report), report });
+                }
+            }
+            if arguments.report.is_some() {
+                let (line, _) = lines.of(described.locator().range(&Place::kernel()).start);
+                let name = described.kernel.name().unwrap_or(UNNAMED).to_owned();
+                pages.push(html::Kernel { name, place: format!("{}:{line}", input.name), checked });
             }
         }
     }
     out.flush()?;
+    if let Some(file) = &arguments.report {
+        fs::write(file, html::page(&pages, &arguments.chip))
+            .map_err(|error| Failure::Unusable(format!(": {}: {error}", file.display())))?;
+    }
     Ok(ExitCode::from(u8::from(refused)))
 }
+
+const UNNAMED: &str = "a kernel without a name";
 
 /// A kernel's refs, what fills the memories, and what is wrong.
 fn text(
     out: &mut impl Write,
     described: &Described<'_>,
     report: &Report,
+    chip: Option<Chip>,
     input: &Input,
 ) -> Result<(), Failure> {
-    let name = report.name.as_deref().unwrap_or("a kernel without a name");
+    let name = report.name.as_deref().unwrap_or(UNNAMED);
     let core_type = report.core_type.map(|core_type| format!(", {core_type}")).unwrap_or_default();
-    writeln!(out, "{name}{core_type}")?;
+    let bold = if grid::colours() { anstyle::Style::new().bold() } else { anstyle::Style::new() };
+    let chip = chip.map(|chip| format!(", {chip}")).unwrap_or_default();
+    writeln!(out, "{bold}{name}{core_type}{chip}{bold:#}")?;
     writeln!(out, "{}", refs(report).text())?;
+    writeln!(out, "{}", bars::render(&report.memories))?;
     let colours = grid::colours();
     let mut locator = described.locator();
     let mut positions = Positions::new(&input.text);

@@ -1,13 +1,18 @@
 //! The command line of `mosaic-memspace`: a file a subcommand.
 
+mod bars;
 mod check;
 mod chips;
+mod completions;
 mod explain;
 mod failure;
 mod grid;
+mod html;
 mod input;
 mod inspect;
+mod man;
 mod resolve;
+mod schema;
 mod snippet;
 mod table;
 
@@ -32,9 +37,12 @@ struct Cli {
 enum Command {
     Check(check::Arguments),
     Chips(chips::Arguments),
+    Completions(completions::Arguments),
     Explain(explain::Arguments),
     Inspect(inspect::Arguments),
+    Man(man::Arguments),
     Resolve(resolve::Arguments),
+    Schema(schema::Arguments),
     Table(table::Arguments),
 }
 
@@ -49,9 +57,12 @@ fn main() -> ExitCode {
     let status = match cli.command {
         Command::Check(arguments) => check::run(&arguments),
         Command::Chips(arguments) => chips::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
         Command::Resolve(arguments) => resolve::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
         Command::Table(arguments) => table::run(&arguments),
     };
     status.unwrap_or_else(Failure::report)

@@ -3,7 +3,8 @@
 use super::Pass;
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
-use crate::custom_call::{Color, Tiling};
+use crate::custom_call::{Color, Tiling, VmemLimit};
+use crate::error::{Code, Fault};
 use crate::fit::{
     FitError, FitFault, FitOperand, Part, RefId, ScKernel, Scratch, TcKernel, is_left_in_place,
     smem_fault,
@@ -55,7 +56,7 @@ impl<'k> Pass<'k> {
             prefetch: &counted.prefetch,
             operands: &counted.operands,
             scratch: &counted.scratch,
-            vmem_limit_bytes: self.kernel.params.sound.vmem_limit_bytes.map(|it| it.to_i64()),
+            vmem_limit_bytes: self.kernel.params.sound.vmem_limit_bytes.map(VmemLimit::to_i64),
             ..TcKernel::new(chip)
         };
         let vmem = kernel.vmem_plan_into(parts)?;
@@ -92,11 +93,9 @@ impl<'k> Pass<'k> {
         let kernel = self.sc_kernel(chip, core_type, &counted.scratch);
         let plan = kernel.plan_into(parts)?;
         for fault in kernel.faults(&plan) {
-            let of = match fault {
-                FitFault::SmemOverflow(_) => plan.smem_parts(),
-                _ => plan.parts(),
-            };
-            self.fit_fault(&fault, of, counted);
+            let smem = fault.code() == Code::SmemOverflow;
+            let parts = if smem { plan.smem_parts() } else { plan.parts() };
+            self.fit_fault(&fault, parts, counted);
         }
         let kind = MemoryKind::SparseCorePool;
         self.filled(kind, plan.bytes(), plan.bytes_there(), plan.parts(), counted);
