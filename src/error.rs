@@ -1,6 +1,6 @@
 //! Codes and help: what every fault of this crate has besides its message.
 
-use crate::word::{List, Word, word_impls, word_of};
+use crate::word::{List, Word, word_impls, word_of, words};
 use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 
 /// What an error of this crate says besides its message.
@@ -23,39 +23,25 @@ pub trait Fault: std::error::Error {
     }
 }
 
-/// Whether a kernel with the fault is refused.
-///
-/// ```
-/// use mosaic_memspace::error::{Code, Severity};
-/// assert_eq!(Code::VmemLimitClamped.severity(), Severity::Warning);
-/// assert!(Severity::Warning < Severity::Error);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, VariantNames)]
-#[strum(serialize_all = "snake_case")]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Severity {
-    /// Accepted, and does not do what it says.
-    Warning,
-    /// JAX or the compiler refuses it.
-    Error,
-}
-
-impl Severity {
-    /// `warning` or `error`.
+words! {
+    /// Whether a kernel with the fault is refused.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::error::Severity::Error.as_str(), "error");
+    /// use mosaic_memspace::error::{Code, Severity};
+    /// assert_eq!(Code::VmemLimitClamped.severity(), Severity::Warning);
+    /// assert!(Severity::Warning < Severity::Error);
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    pub enum Severity {
+        /// Accepted, and does not do what it says.
+        Warning,
+        /// JAX or the compiler refuses it.
+        Error,
     }
-}
-
-impl std::fmt::Display for Severity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
+    path: "error::Severity",
+    all: 2 "Both",
+    as_str: Error "error" "The word",
 }
 
 /// One list gives the codes, their severities, and a line on each.

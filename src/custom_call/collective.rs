@@ -2,68 +2,34 @@
 
 use super::collective_id::{BASE, Call, CollectiveId, CollectiveIdError};
 use crate::error::{Code, Fault};
-use crate::word::{List, Word, word_impls, word_of};
+use crate::word::{List, Word, words};
 use std::collections::{BTreeSet, HashMap};
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
 
-/// Which calls are given an id (JAX's `jax_pallas_auto_assign_collective_ids`).
-///
-/// ```
-/// use mosaic_memspace::custom_call::AutoAssign;
-/// assert_eq!("override".parse(), Ok(AutoAssign::Override));
-/// assert_eq!(AutoAssign::default(), AutoAssign::No);
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownAutoAssign::new,
-    parse_err_ty = UnknownAutoAssign
-)]
-pub enum AutoAssign {
-    /// `no`: calls that tag their barrier semaphore.
-    #[default]
-    No,
-    /// `yes`: calls without an id of their own.
-    Yes,
-    /// `override`: all; what authors gave is ignored.
-    Override,
-}
-
-impl AutoAssign {
-    /// All of them.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::AutoAssign::ALL.len(), 3);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `override`.
+words! {
+    /// Which calls are given an id (JAX's `jax_pallas_auto_assign_collective_ids`).
     ///
     /// ```
     /// use mosaic_memspace::custom_call::AutoAssign;
-    /// assert_eq!(AutoAssign::Yes.as_str(), "yes");
+    /// assert_eq!("override".parse(), Ok(AutoAssign::Override));
+    /// assert_eq!(AutoAssign::default(), AutoAssign::No);
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    #[derive(Default)]
+    pub enum AutoAssign {
+        /// `no`: calls that tag their barrier semaphore.
+        #[default]
+        No,
+        /// `yes`: calls without an id of their own.
+        Yes,
+        /// `override`: all; what authors gave is ignored.
+        Override,
     }
+    path: "custom_call::AutoAssign",
+    all: 3 "All of them",
+    as_str: Yes "yes" "JAX's word",
+    expecting: "no, yes or override",
+    unknown: UnknownAutoAssign::new,
 }
-
-word_impls!(AutoAssign, "no, yes or override");
 
 /// Where ids are looked for.
 ///

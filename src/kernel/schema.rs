@@ -120,7 +120,7 @@ written_as! {
 }
 
 /// A type that is one of few words.
-macro_rules! words {
+macro_rules! one_of {
     ($($type:ident: $all:expr;)*) => {
         $(
             impl JsonSchema for $type {
@@ -137,7 +137,7 @@ macro_rules! words {
     };
 }
 
-words! {
+one_of! {
     Chip: Chip::ALL.iter();
     CoreType: CoreType::ALL.iter();
     Dtype: Dtype::ALL.iter();
