@@ -123,6 +123,7 @@ impl<'k> Pass<'k> {
             Form::Pipelined => operand.block().faults(chip).collect(),
             Form::Unpipelined => Vec::new(),
         };
+        let mut told = !blocks.is_empty();
         let mut sound = blocks.is_empty();
         for fault in &blocks {
             self.push(fault, place.clone().field(field_of_block(fault)));
@@ -130,10 +131,12 @@ impl<'k> Pass<'k> {
         let windows: Vec<_> =
             operand.window_faults(&self.grid, self.target.form, core_type).collect();
         for fault in &windows {
-            // A block that is refused already is not refused for its place too.
-            if blocks.is_empty() || !is_about_the_place(fault) {
+            // A block that is refused is not refused for its place too.
+            let of_block = is_about_block_or_place(fault);
+            if !(told && of_block) {
                 self.push(fault, place.clone().field(field_of_window(fault)));
                 sound = false;
+                told |= of_block;
             }
         }
         sound
@@ -194,8 +197,8 @@ const fn field_of_window(fault: &WindowFault) -> &'static str {
     }
 }
 
-/// Whether it is about where the window lies, and not about its index map.
-const fn is_about_the_place(fault: &WindowFault) -> bool {
+/// Whether it is about the block or where it lies: of these, the first counts.
+const fn is_about_block_or_place(fault: &WindowFault) -> bool {
     match fault {
         WindowFault::RankMismatch { .. }
         | WindowFault::AxisOutOfRange { .. }

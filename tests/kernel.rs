@@ -1,0 +1,279 @@
+//! A whole kernel: every fault at its place, and nonsense that is survived.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+
+use mosaic_memspace::check::{AccessShape, BlockDim, IndexEntry};
+use mosaic_memspace::custom_call::{Color, CompilerParams, LibtpuVersion, VmemLimit};
+use mosaic_memspace::kernel::{
+    Access, InputError, Kernel, Kernels, Mesh, Operand, Prefetch, Report, Scratch, Semaphore,
+};
+use mosaic_memspace::{Chip, CoreType, Dtype, MemorySpace, Resolved};
+use proptest::prelude::*;
+
+fn report(json: &str) -> Report {
+    Kernels::new(json).next().unwrap().unwrap().kernel.check()
+}
+
+fn refusal(json: &str) -> InputError {
+    Kernels::new(json).next().unwrap().unwrap_err()
+}
+
+/// Codes and places, in order.
+fn faults(report: &Report) -> Vec<(String, String)> {
+    let told = |fault: &mosaic_memspace::kernel::Diagnostic| {
+        (fault.code.to_string(), fault.at.to_string())
+    };
+    report.diagnostics.iter().map(told).collect()
+}
+
+#[test]
+fn twelve_faults_get_twelve_diagnostics_each_at_its_place() {
+    let report = report(
+        r#"{"chip": "v5e", "core_type": "tc", "grid": [4],
+            "operands": [
+              {"name": "a", "role": "in", "array_shape": [64, 256], "dtype": "float33"},
+              {"name": "b", "role": "in", "array_shape": [64, 256], "dtype": "int8",
+               "space": "vram"},
+              {"name": "c", "role": "in", "array_shape": [64, 256], "dtype": "int8",
+               "block_shape": [7, 256], "index_map": [0, null]},
+              {"name": "d", "role": "in", "array_shape": [64, 256], "dtype": "int8",
+               "space": "cmem"},
+              {"name": "e", "role": "out", "array_shape": [64, 256], "dtype": "int8",
+               "space": "vmem_shared"},
+              {"name": "f", "role": "in", "array_shape": [64, 256], "dtype": "int8",
+               "block_shape": [32, 256], "index_map": [1, null]},
+              {"name": "f", "role": "in", "array_shape": [64, 256], "dtype": "int8",
+               "block_shape": [32, 256], "index_map": [0, null], "buffers": 3}],
+            "scratch": [{"name": "s", "space": "hbm", "shape": [8, 128], "dtype": "float32"}],
+            "aliases": [[9, 0]],
+            "params": {"vmem_limit_bytes": 0, "opt_level": "O1"},
+            "accesses": [{"op": "load", "ref": "z", "shape": "vector"}]}"#,
+    );
+    let told = faults(&report);
+    let expected = [
+        ("UnknownDtype", "operands.a.dtype"),
+        ("UnknownMemorySpace", "operands.b.space"),
+        ("BlockNotTileAligned", "operands.c.block_shape"),
+        ("SpaceNotOnCore", "operands.d.space"),
+        ("WindowSpaceUnsupported", "operands.e.space"),
+        ("IndexMapAxisOutOfRange", "operands.f.index_map"),
+        ("BufferCountUnsupported", "operands.f.buffers"),
+        ("DuplicateName", "operands.f.name"),
+        ("ScratchSpaceUnsupported", "scratch.s.space"),
+        ("AliasIndexOutOfRange", "aliases[0]"),
+        ("VmemLimitNotPositive", "params.vmem_limit_bytes"),
+        ("OptLevelOnlyForSparseCore", "params.opt_level"),
+        ("UnknownRef", "accesses[0].ref"),
+    ];
+    let expected: Vec<_> =
+        expected.map(|(code, at)| (code.to_owned(), at.to_owned())).into_iter().collect();
+    assert_eq!(told, expected);
+    assert_eq!(report.config, None, "a refused kernel has no config");
+}
+
+#[test]
+fn what_is_built_is_what_is_read() {
+    let json = r#"{"name": "scale", "chip": "v5e", "core_type": "tc", "grid": [4],
+        "scalar_prefetch": [{"name": "n", "shape": [4], "dtype": "int32"}],
+        "operands": [
+          {"name": "x", "role": "in", "array_shape": [3, 512, 256], "dtype": "float32",
+           "block_shape": [null, {"element": 128}, {"element": 256}],
+           "index_map": ["other", 0, null], "buffers": 1, "annotated": "vmem"},
+          {"name": "o", "role": "out", "array_shape": [512, 256], "dtype": "float32",
+           "block_shape": [128, 256], "index_map": [0, null]}],
+        "scratch": [{"name": "t", "space": "vmem", "shape": [128, 256], "dtype": "float32"},
+                    {"name": "sem", "semaphore": "dma", "shape": [2]}],
+        "params": {"vmem_limit_bytes": 33554432},
+        "accesses": [{"op": "load", "ref": "x", "shape": "vector"},
+                     {"op": "dma", "src": "x", "dst": "t", "mode": "copy", "add": false}],
+        "body_base64": "bW9kdWxlIHt9"}"#;
+    let mut params = CompilerParams::default();
+    params.vmem_limit_bytes = Some(VmemLimit::new(33_554_432).unwrap());
+    let built = Kernel::pipelined(CoreType::Tc)
+        .named("scale")
+        .on(Chip::V5e)
+        .grid([4])
+        .prefetch(Prefetch::new("n", [4], Dtype::Int32))
+        .operand(
+            Operand::input("x", [3, 512, 256], Dtype::Float32)
+                .block_dims([BlockDim::Squeezed, BlockDim::Element(128), BlockDim::Element(256)])
+                .index_entries([IndexEntry::Other, IndexEntry::Axis(0), IndexEntry::Zero])
+                .buffers(1)
+                .annotated(MemorySpace::VMEM),
+        )
+        .operand(
+            Operand::output("o", [512, 256], Dtype::Float32)
+                .block([128, 256])
+                .index_map([Some(0), None]),
+        )
+        .scratch(Scratch::new("t", MemorySpace::VMEM, [128, 256], Dtype::Float32))
+        .scratch(Scratch::semaphore("sem", Semaphore::Dma, [2]))
+        .params(params)
+        .access(Access::load("x", AccessShape::Vector))
+        .access(Access::copy("x", "t"))
+        .body(*b"module {}");
+    let read = report(json);
+    assert_eq!(format!("{:?}", built.check()), format!("{read:?}"));
+    assert_eq!(faults(&read), []);
+
+    let resolved = built.resolve().unwrap();
+    assert_eq!(Some(resolved.config(LibtpuVersion::NEWEST).to_json()), read.config);
+    assert_eq!(resolved.operands()[1].color, Some(Color::Vmem));
+    assert_eq!(resolved.operands()[1].buffers, Some(1));
+    assert_eq!(resolved.scratch()[1].resolved, Some(Resolved::SEMAPHORE_MEM));
+    assert_eq!(resolved.core_type(), CoreType::Tc);
+}
+
+#[test]
+fn without_a_chip_nothing_is_assumed() {
+    let kernel = r#"{"core_type": "tc", "operands": [
+        {"role": "in", "array_shape": [1000000, 1000000], "dtype": "float32"},
+        {"role": "in", "array_shape": [5000], "block_shape": [1000], "dtype": "bfloat16",
+         "space": "cmem"}]}"#;
+    let report = report(kernel);
+    assert!(report.fit.is_none() && report.operands[0].bytes.is_none());
+    let codes: Vec<_> = faults(&report).into_iter().map(|(code, _)| code).collect();
+    assert_eq!(codes, ["BlockedWithoutGrid"], "neither the bytes nor the tile of rank 1");
+}
+
+#[test]
+fn bytes_of_a_dynamic_axis_are_double_and_colours_count_its_bound() {
+    let x = Operand::input("x", [512, 256], Dtype::Float32).annotated(MemorySpace::HBM);
+    let kernel = Kernel::pipelined(CoreType::Tc)
+        .on(Chip::V5e)
+        .dynamic_grid([None])
+        .operand(x.block([128, 256]).index_map([Some(0), None]));
+    let resolved = kernel.resolve().unwrap();
+    assert_eq!(resolved.operands()[0].buffers, Some(2));
+    let config = resolved.config(LibtpuVersion::NEWEST).to_json();
+    assert!(config.contains(r#""input_memory_space_colors": [{"operand_index":1,"color":0}]"#));
+}
+
+#[test]
+fn an_unpipelined_kernel_takes_its_refs_as_they_lie() {
+    let mesh = || Mesh::vector_subcores("c", "s");
+    let kernel = Kernel::unpipelined(mesh())
+        .on(Chip::Tpu7x)
+        .operand(Operand::input("x", [512, 256], Dtype::Float32))
+        .scratch(Scratch::new("v", MemorySpace::VMEM, [128], Dtype::Float32));
+    let resolved = kernel.resolve().unwrap();
+    assert_eq!(resolved.operands()[0].resolved, Some(Resolved::ANY));
+    assert!(resolved.operands()[0].windowed);
+    let fit = resolved.fit().unwrap();
+    assert_eq!(fit.vmem_bytes, None);
+    assert_eq!(fit.sparse_core_bytes, Some(16 * 512));
+
+    let told = faults(&Kernel::unpipelined(mesh().cores(9)).on(Chip::Tpu7x).check());
+    assert_eq!(told, [("TooManyCores".to_owned(), "mesh.num_cores".to_owned())]);
+    let told = faults(&Kernel::unpipelined(mesh().subcores(0)).check());
+    assert_eq!(told, [("MeshWithoutCores".to_owned(), "mesh.num_subcores".to_owned())]);
+}
+
+#[test]
+fn input_that_cannot_be_used_says_where_and_what() {
+    for (json, path, message) in [
+        (r#"{"core_type": "tc"}"#, "", "missing field `operands`"),
+        (r#"{"operands": []}"#, "", "missing field `core_type` or `mesh`"),
+        (r#"{"core_type": "tc", "operands": {}}"#, "operands", "invalid type: map, expected"),
+        (r#"{"core_type": "tc", "operands": [], "grdi": []}"#, "grdi", "did you mean `grid`?"),
+        (r#"{"core_type": "tc", "operands": [], "grid": [-1]}"#, "grid[0]", "expected u64"),
+        (
+            r#"{"core_type": "tc", "operands": [{"role": "inout", "array_shape": [], "dtype": "int8"}]}"#,
+            "operands[0].role",
+            "unknown variant `inout`",
+        ),
+        (
+            r#"{"core_type": "tc", "operands": [{"role": "in", "array_shape": [1], "dtype": "int8", "block_shape": ["x"]}]}"#,
+            "operands[0].block_shape[0]",
+            "null for squeezed",
+        ),
+        (
+            r#"{"core_type": "tc", "operands": [], "scratch": [{"shape": [1]}]}"#,
+            "scratch[0]",
+            "`dtype` or `semaphore`",
+        ),
+        (
+            r#"{"core_type": "tc", "operands": [], "accesses": [{"op": "dma", "src": "x"}]}"#,
+            "accesses[0]",
+            "`dst`",
+        ),
+        (r#"{"core_type": "tc", "operands": [], "body_base64": "?"}"#, "body_base64", "base64"),
+        (r#"{"core_type": "tc", "operands": ["#, "", "EOF"),
+        ("\u{feff}{}", "", "expected value"),
+        ("7", "", "invalid type: integer `7`"),
+        ("[7]", "", "invalid type: integer `7`"),
+    ] {
+        let error = refusal(json);
+        assert_eq!(error.path, path, "{json}: {error}");
+        assert!(error.message.contains(message), "{json}: {error}");
+        assert!(error.to_string().starts_with(&format!("{}:{}: ", error.line, error.column)));
+    }
+    assert!(Kernels::new("").next().is_none() && Kernels::new("[]").next().is_none());
+}
+
+#[test]
+fn a_deep_or_a_long_kernel_is_read_in_bounded_time() {
+    let open = "[".repeat(1_000_000);
+    refusal(&open);
+    refusal(&format!(r#"{{"core_type": "tc", "operands": [], "cost_estimate": {open}"#));
+    let close = "]".repeat(1_000_000);
+    let flag = format!(
+        r#"{{"core_type": "tc", "operands": [], "params": {{"flags": {{"a": {open}{close}}}}}}}"#
+    );
+    refusal(&flag);
+
+    let operand = r#"{"role": "in", "array_shape": [512, 256], "block_shape": [7, 256],
+                      "dtype": "float32", "buffers": 9}"#;
+    let operands = vec![operand; 100_000].join(",");
+    let report = report(&format!(
+        r#"{{"core_type": "tc", "chip": "v5e", "grid": [4], "operands": [{operands}]}}"#
+    ));
+    assert_eq!(report.diagnostics.iter().count(), 200_000);
+}
+
+#[test]
+fn sizes_that_no_number_holds_are_reported_at_their_refs() {
+    let report = report(
+        r#"{"core_type": "tc", "chip": "v5e", "operands": [
+            {"name": "x", "role": "in", "array_shape": [18446744073709551615, 9223372036854775808],
+             "dtype": "float32"},
+            {"name": "y", "role": "in", "array_shape": [18446744073709551615, 9223372036854775808],
+             "dtype": "float32", "space": "hbm", "annotated": "hbm"}],
+            "scratch": [{"name": "s", "space": "smem", "shape": [18446744073709551615, 2, 3],
+                         "dtype": "int8"}]}"#,
+    );
+    let told = faults(&report);
+    let at = |place: &str| ("SizeOverflow".to_owned(), place.to_owned());
+    assert_eq!(told, [at("operands.x"), at("scratch.s")]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_kernels_or_refused(text in r#"[\[\]{}",:a-z0-9_ \n-]{0,200}"#) {
+        let mut read = 0_u32;
+        for kernel in Kernels::new(&text) {
+            read = read.saturating_add(1);
+            if let Ok(described) = kernel {
+                described.kernel.check();
+            }
+        }
+        prop_assert!(read < 400);
+    }
+
+    #[test]
+    fn a_changed_kernel_is_checked_or_refused(at in 0..1200_usize, byte in any::<u8>()) {
+        let mut bytes = include_bytes!("kernels/scale.json").to_vec();
+        let at = at.checked_rem(bytes.len()).unwrap();
+        bytes[at] = byte;
+        if let Ok(text) = String::from_utf8(bytes) {
+            for described in Kernels::new(&text).flatten() {
+                let report = described.kernel.check();
+                for fault in &report.diagnostics {
+                    described.locator().range(&fault.at);
+                }
+            }
+        }
+    }
+}
