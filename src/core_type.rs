@@ -1,7 +1,7 @@
 //! The kinds of core that a Mosaic kernel is lowered for.
 
-use crate::error::{Code, Fault};
-use crate::word::{List, Word, words};
+use crate::error::unknown_word;
+use crate::word::words;
 use strum::VariantNames;
 
 words! {
@@ -71,39 +71,20 @@ impl CoreType {
     }
 }
 
-/// A word from outside that names no core type.
-///
-/// ```
-/// use mosaic_memspace::CoreType;
-/// let error = "gpu".parse::<CoreType>().unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "Unsupported core type: gpu; expected one of tc, sc_scalar_subcore, sc_vector_subcore"
-/// );
-/// assert_eq!(error.word(), "gpu");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Unsupported core type: {0}; expected one of {known}", known = List(Self::known()))]
-pub struct UnknownCoreType(Word);
-
-impl UnknownCoreType {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-
-    /// The words that name a core type.
-    pub const fn known() -> &'static [&'static str] {
-        <CoreType as VariantNames>::VARIANTS
-    }
-}
-
-impl Fault for UnknownCoreType {
-    fn code(&self) -> Code {
-        Code::UnknownCoreType
-    }
+unknown_word! {
+    /// A word from outside that names no core type.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// let error = "gpu".parse::<CoreType>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "Unsupported core type: gpu; expected one of tc, sc_scalar_subcore, sc_vector_subcore"
+    /// );
+    /// assert_eq!(error.word(), "gpu");
+    /// ```
+    pub struct UnknownCoreType
+    code: UnknownCoreType,
+    message: "Unsupported core type",
+    known: <CoreType as VariantNames>::VARIANTS,
 }

@@ -1,7 +1,7 @@
 //! Element types of memrefs, and how many bits they take where.
 
-use crate::error::{Code, Fault};
-use crate::word::{List, Word, words};
+use crate::error::{Fault, unknown_word};
+use crate::word::words;
 use strum::VariantNames;
 
 words! {
@@ -274,53 +274,36 @@ const fn in_a_word(bits: u32) -> Option<u32> {
     }
 }
 
-/// A word from outside that names no element type.
-///
-/// ```
-/// use mosaic_memspace::Dtype;
-/// let error = "f32".parse::<Dtype>().unwrap_err();
-/// assert!(error.to_string().starts_with("unknown dtype: f32; expected one of bool, int1, "));
-/// assert_eq!(error.word(), "f32");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown dtype: {0}; expected one of {known}", known = List(Self::known()))]
-pub struct UnknownDtype(Word);
-
-impl UnknownDtype {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-
-    /// The words that name an element type.
-    pub const fn known() -> &'static [&'static str] {
-        <Dtype as VariantNames>::VARIANTS
-    }
+unknown_word! {
+    /// A word from outside that names no element type.
+    ///
+    /// ```
+    /// use mosaic_memspace::Dtype;
+    /// let error = "f32".parse::<Dtype>().unwrap_err();
+    /// assert!(error.to_string().starts_with("unknown dtype: f32; expected one of bool, int1, "));
+    /// assert_eq!(error.word(), "f32");
+    /// ```
+    pub struct UnknownDtype
+    code: UnknownDtype,
+    message: "unknown dtype",
+    known: <Dtype as VariantNames>::VARIANTS,
+    help: jaxs_word,
 }
 
-impl Fault for UnknownDtype {
-    fn code(&self) -> Code {
-        Code::UnknownDtype
+fn jaxs_word(unknown: &UnknownDtype) -> String {
+    let mosaic = |dtype: &&Dtype| dtype.as_mosaic() == unknown.word();
+    let meant = Dtype::ALL.iter().filter(mosaic).map(|dtype| dtype.as_str());
+    let meant: Vec<_> = meant.collect();
+    if meant.is_empty() {
+        return unknown.code().mend().to_owned();
     }
-
-    fn help(&self) -> String {
-        let mosaic = |dtype: &&Dtype| dtype.as_mosaic() == self.word();
-        let meant = Dtype::ALL.iter().filter(mosaic).map(|dtype| dtype.as_str());
-        let meant: Vec<_> = meant.collect();
-        if meant.is_empty() {
-            return self.code().mend().to_owned();
-        }
-        format!("write JAX's word, not Mosaic's: {}", meant.join(" or "))
-    }
+    format!("write JAX's word, not Mosaic's: {}", meant.join(" or "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Code;
 
     #[test]
     fn words_are_jaxs() {

@@ -1,6 +1,6 @@
 //! Codes and help: what every fault of this crate has besides its message.
 
-use crate::word::{List, Word, word_impls, word_of, words};
+use crate::word::{word_impls, word_of, words};
 use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 
 /// What an error of this crate says besides its message.
@@ -43,6 +43,56 @@ words! {
     all: 2 "Both",
     as_str: Error "error" "The word",
 }
+
+/// An error of its own for words that are none of the known ones.
+macro_rules! unknown_word {
+    (
+        $(#[$attr:meta])*
+        pub struct $name:ident
+        code: $code:ident,
+        message: $message:literal,
+        known: $known:expr,
+        $(help: $help:ident,)?
+    ) => {
+        $(#[$attr])*
+        #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+        #[error(
+            "{what}: {0}; expected one of {known}",
+            what = $message,
+            known = $crate::word::List(Self::known())
+        )]
+        pub struct $name($crate::word::Word);
+
+        impl $name {
+            fn new(word: &str) -> Self {
+                Self($crate::word::Word::new(word))
+            }
+
+            /// The word, as it came.
+            pub fn word(&self) -> &str {
+                self.0.as_str()
+            }
+
+            /// The words that it could have been.
+            pub const fn known() -> &'static [&'static str] {
+                $known
+            }
+        }
+
+        impl $crate::error::Fault for $name {
+            fn code(&self) -> $crate::error::Code {
+                $crate::error::Code::$code
+            }
+
+            $(
+                fn help(&self) -> String {
+                    $help(self)
+                }
+            )?
+        }
+    };
+}
+pub(crate) use unknown_word;
 
 /// One list gives the codes, their severities, and a line on each.
 macro_rules! codes {
@@ -350,31 +400,17 @@ impl Code {
 
 word_impls!(Code, "a code");
 
-/// A word from outside that names no code.
-///
-/// ```
-/// use mosaic_memspace::error::Code;
-/// let error = "Oops".parse::<Code>().unwrap_err();
-/// assert!(error.to_string().starts_with("unknown code: Oops; expected one of UnknownCoreType, "));
-/// assert_eq!(error.word(), "Oops");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown code: {0}; expected one of {known}", known = List(<Code as VariantNames>::VARIANTS))]
-pub struct UnknownCode(Word);
-
-impl UnknownCode {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-impl Fault for UnknownCode {
-    fn code(&self) -> Code {
-        Code::UnknownCode
-    }
+unknown_word! {
+    /// A word from outside that names no code.
+    ///
+    /// ```
+    /// use mosaic_memspace::error::Code;
+    /// let error = "Oops".parse::<Code>().unwrap_err();
+    /// assert!(error.to_string().starts_with("unknown code: Oops; expected one of UnknownCoreType, "));
+    /// assert_eq!(error.word(), "Oops");
+    /// ```
+    pub struct UnknownCode
+    code: UnknownCode,
+    message: "unknown code",
+    known: <Code as VariantNames>::VARIANTS,
 }

@@ -12,8 +12,8 @@ pub use cores::NoSparseCores;
 pub use facts::{ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts};
 pub use tiling::{InferredTiling, ScVectorShapes, TilingError};
 
-use crate::error::{Code, Fault};
-use crate::word::{List, Word, words};
+use crate::error::unknown_word;
+use crate::word::words;
 use strum::VariantNames;
 
 words! {
@@ -87,39 +87,20 @@ impl Chip {
     }
 }
 
-/// A word from outside that names no registered chip.
-///
-/// ```
-/// use mosaic_memspace::Chip;
-/// let error = "v9".parse::<Chip>().unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "unknown chip: v9; expected one of v2, v3, v4i, v4, v5e, v5p, v6e, 7, 7x, 8i, 8t"
-/// );
-/// assert_eq!(error.word(), "v9");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown chip: {0}; expected one of {known}", known = List(Self::known()))]
-pub struct UnknownChip(Word);
-
-impl UnknownChip {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-
-    /// The words that name a chip.
-    pub const fn known() -> &'static [&'static str] {
-        <Chip as VariantNames>::VARIANTS
-    }
-}
-
-impl Fault for UnknownChip {
-    fn code(&self) -> Code {
-        Code::UnknownChip
-    }
+unknown_word! {
+    /// A word from outside that names no registered chip.
+    ///
+    /// ```
+    /// use mosaic_memspace::Chip;
+    /// let error = "v9".parse::<Chip>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "unknown chip: v9; expected one of v2, v3, v4i, v4, v5e, v5p, v6e, 7, 7x, 8i, 8t"
+    /// );
+    /// assert_eq!(error.word(), "v9");
+    /// ```
+    pub struct UnknownChip
+    code: UnknownChip,
+    message: "unknown chip",
+    known: <Chip as VariantNames>::VARIANTS,
 }

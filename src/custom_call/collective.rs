@@ -1,8 +1,8 @@
 //! How the calls of a module are given collective ids.
 
 use super::collective_id::{BASE, Call, CollectiveId, CollectiveIdError};
-use crate::error::{Code, Fault};
-use crate::word::{List, Word, words};
+use crate::error::unknown_word;
+use crate::word::words;
 use std::collections::{BTreeSet, HashMap};
 use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
 
@@ -451,49 +451,28 @@ impl<'a> CollectiveIds<'a> {
     }
 }
 
-/// A word from outside that says not which calls are given an id.
-///
-/// ```
-/// use mosaic_memspace::custom_call::AutoAssign;
-/// let error = "maybe".parse::<AutoAssign>().unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "unknown jax_pallas_auto_assign_collective_ids: maybe; expected one of no, yes, override"
-/// );
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown jax_pallas_auto_assign_collective_ids: {0}; expected one of {known}",
-    known = List(<AutoAssign as VariantNames>::VARIANTS)
-)]
-pub struct UnknownAutoAssign(Word);
-
-impl UnknownAutoAssign {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
+unknown_word! {
+    /// A word from outside that says not which calls are given an id.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::AutoAssign;
-    /// assert_eq!("No".parse::<AutoAssign>().unwrap_err().word(), "No");
+    /// let error = "maybe".parse::<AutoAssign>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "unknown jax_pallas_auto_assign_collective_ids: maybe; expected one of no, yes, override"
+    /// );
     /// ```
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-impl Fault for UnknownAutoAssign {
-    fn code(&self) -> Code {
-        Code::UnknownParamWord
-    }
+    pub struct UnknownAutoAssign
+    code: UnknownParamWord,
+    message: "unknown jax_pallas_auto_assign_collective_ids",
+    known: <AutoAssign as VariantNames>::VARIANTS,
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 mod tests {
     use super::*;
+    use crate::error::{Code, Fault};
 
     const BARRIER: Call<'_> = Call { has_custom_barrier: true, ..Call::new(b"") };
 
