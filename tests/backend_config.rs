@@ -63,7 +63,7 @@ fn unknown_keys_of_every_object_survive_where_they_stand() {
         paths,
         [
             "_0",
-            "_12\"",
+            "[\"_12\\\"\"]",
             "custom_call_config._1",
             "custom_call_config._2",
             "custom_call_config.cost_estimate._3",
@@ -140,6 +140,8 @@ fn a_wrong_value_is_named_by_its_place() {
     let long = format!(r#"{{"custom_call_config": {{"cost_estimate": "{}"}}}}"#, "x".repeat(9999));
     for (json, path, reason) in [
         ("", ".", "EOF while parsing a value"),
+        (r#"{"custom_call_config": {"", 1}}"#, "custom_call_config", "expected `:`"),
+        (r#"{"": [1, }"#, "[\"\"]", "expected value"),
         ("[]", ".", "invalid type: sequence, expected an object"),
         ("{} x", ".", "trailing characters"),
         (

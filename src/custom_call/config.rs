@@ -8,7 +8,7 @@ use super::config_parts::{
     SparseCoreConfig,
 };
 use super::flag::Flags;
-use super::key::{CallKey, Extras, Key, TopKey};
+use super::key::{CallKey, Extras, Key, TopKey, push_key};
 use super::libtpu::OneCoreMark;
 use super::open::{Open, RawJson};
 use super::param_words::{DeviceType, OptLevel, Tiling};
@@ -264,28 +264,28 @@ impl<'a> BackendConfig<'a> {
         let mut found = Vec::new();
         let mut in_object = Collector(&mut found);
         in_object.keys("", &self.top_extras);
-        in_object.keys("custom_call_config.", &self.call_extras);
+        in_object.keys("custom_call_config", &self.call_extras);
         if let Some(cost) = &self.cost_estimate {
-            in_object.keys("custom_call_config.cost_estimate.", &cost.extras);
+            in_object.keys("custom_call_config.cost_estimate", &cost.extras);
         }
         let outputs = self.output_memory_space_colors.iter().map(|output| &output.extras);
         in_object.list("custom_call_config.output_memory_space_colors", outputs);
         let inputs = self.input_memory_space_colors.iter().map(|input| &input.extras);
         in_object.list("custom_call_config.input_memory_space_colors", inputs);
         if let Some(sparse_core) = &self.sparse_core_config {
-            in_object.keys("sparse_core_config.", &sparse_core.extras);
+            in_object.keys("sparse_core_config", &sparse_core.extras);
             if let Some(comp_env) = &sparse_core.comp_env {
-                in_object.keys("sparse_core_config.comp_env.", &comp_env.extras);
+                in_object.keys("sparse_core_config.comp_env", &comp_env.extras);
             }
         }
         let limits = self.scoped_memory_configs.iter().map(|limit| &limit.extras);
         in_object.list("scoped_memory_configs", limits);
         for (index, flag) in self.flag_configs.iter().flatten().enumerate() {
-            in_object.keys(&format!("flag_configs[{index}]."), &flag.extras);
-            in_object.keys(&format!("flag_configs[{index}].value."), &flag.value_extras);
+            in_object.keys(&format!("flag_configs[{index}]"), &flag.extras);
+            in_object.keys(&format!("flag_configs[{index}].value"), &flag.value_extras);
         }
         if let Some(megachip) = &self.megachip_parallelism_config {
-            in_object.keys("megachip_parallelism_config.", &megachip.extras);
+            in_object.keys("megachip_parallelism_config", &megachip.extras);
         }
         found
     }
@@ -314,10 +314,11 @@ struct Collector<'f, 'a>(&'f mut Vec<Unknown<'a>>);
 
 impl<'a> Collector<'_, 'a> {
     fn keys<K: Key>(&mut self, object: &str, extras: &Extras<'a, K>) {
-        let unknown = extras
-            .unknown()
-            .map(|extra| Unknown { path: format!("{object}{}", extra.key), value: extra.value });
-        self.0.extend(unknown);
+        self.0.extend(extras.unknown().map(|extra| {
+            let mut path = object.to_owned();
+            push_key(&mut path, &extra.key);
+            Unknown { path, value: extra.value }
+        }));
     }
 
     fn list<'e, K: Key>(&mut self, list: &str, extras: impl Iterator<Item = &'e Extras<'a, K>>)
@@ -325,7 +326,7 @@ impl<'a> Collector<'_, 'a> {
         'a: 'e,
     {
         for (index, extras) in extras.enumerate() {
-            self.keys(&format!("{list}[{index}]."), extras);
+            self.keys(&format!("{list}[{index}]"), extras);
         }
     }
 }

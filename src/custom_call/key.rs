@@ -200,3 +200,18 @@ impl<'a, K: Key> Extras<'a, K> {
         self.0.iter().filter(|extra| !K::OF_XLA.contains(&extra.key.as_ref()))
     }
 }
+
+/// Adds a key to the path of its object: `.key`, or `["the key"]` where it is no word.
+pub(super) fn push_key(path: &mut String, key: &str) {
+    let is_word = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
+    if key.is_empty() || !key.bytes().all(is_word) {
+        path.push_str("[\"");
+        path.extend(key.chars().flat_map(char::escape_debug));
+        path.push_str("\"]");
+    } else {
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(key);
+    }
+}

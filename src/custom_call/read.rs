@@ -10,7 +10,7 @@ use super::config_parts::{
 use super::flag::{FlagName, FlagValue};
 use super::key::{
     CallKey, CompEnvKey, CostKey, Extra, Extras, FlagKey, FlagValueKey, InputColorKey, Key,
-    MegachipKey, OutputColorKey, ScopedKey, SparseCoreKey, TopKey,
+    MegachipKey, OutputColorKey, ScopedKey, SparseCoreKey, TopKey, push_key,
 };
 use super::open::{Open, RawJson};
 use super::param_words::DeviceType;
@@ -19,6 +19,7 @@ use crate::error::{Code, Fault};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use serde_path_to_error::{Path, Segment};
 use std::fmt;
 use std::str::FromStr;
 use strum::VariantArray;
@@ -52,7 +53,7 @@ impl<'a> BackendConfig<'a> {
         let read = Members(&mut config).deserialize(tracked);
         match read.and_then(|()| reader.end()) {
             Ok(()) => Ok(config),
-            Err(error) => Err(InvalidConfig::new(track.path().to_string(), &error)),
+            Err(error) => Err(InvalidConfig::new(place(&track.path()), &error)),
         }
     }
 }
@@ -104,6 +105,20 @@ impl Fault for InvalidConfig {
     fn code(&self) -> Code {
         Code::InvalidConfig
     }
+}
+
+/// Where a value stands: `flag_configs[0].value`; `.` for the whole.
+fn place(path: &Path) -> String {
+    let mut place = String::new();
+    for segment in path {
+        match segment {
+            Segment::Map { key } => push_key(&mut place, key),
+            Segment::Seq { index } => place.extend(["[", &index.to_string(), "]"]),
+            // There are no enums; what is unknown is inside of a key.
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    if place.is_empty() { ".".to_owned() } else { place }
 }
 
 /// A JSON object that is read member by member.
