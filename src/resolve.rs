@@ -161,8 +161,11 @@ const fn row(space: MemorySpace) -> Row {
     row
 }
 
-/// The rows by kind and number, which lie in a space as they are: finding one
-/// takes no branch.
+/// As many numbers as a kind can have.
+const NUMBERS: usize = 256;
+
+/// The rows by kind and number. A space holds both as they are, so that finding
+/// its row takes no branch.
 #[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
 const TABLE: [[Row; NUMBERS]; Kind::COUNT] = {
     let mut table = [[row(MemorySpace::ANY); NUMBERS]; Kind::COUNT];
@@ -238,6 +241,3 @@ const fn number(space: MemorySpace) -> u8 {
         MemorySpace::Acc(mxu_id) => mxu_id,
     }
 }
-
-/// As many as a number can say.
-const NUMBERS: usize = 256;

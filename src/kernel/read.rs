@@ -26,7 +26,7 @@ use std::ops::Range;
 /// let error = kernels.next().and_then(Result::err).map(|error| error.to_string());
 /// assert_eq!(
 ///     error.as_deref(),
-///     Some("2:43: unknown field `operand`; did you mean `operands`?")
+///     Some("2:43: operand: unknown field `operand`; did you mean `operands`?")
 /// );
 /// assert!(kernels.next().is_none());
 /// ```

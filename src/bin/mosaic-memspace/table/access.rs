@@ -95,6 +95,7 @@ fn operand(space: Resolved, core_type: CoreType) -> &'static str {
 mod tests {
     use super::super::{foreign, places};
     use super::*;
+    use mosaic_memspace::check::IllegalAccess;
 
     #[test]
     fn one_space_of_another_core_stands_for_all() {
@@ -103,7 +104,7 @@ mod tests {
             let stands = listed.iter().find(|(name, _)| name == "of another core");
             for space in foreign(*core) {
                 for access in Access::ALL {
-                    let reason = |space| access.check(space, *core).map_err(|why| why.reason());
+                    let reason = |space| access.check(space, *core).map_err(IllegalAccess::reason);
                     assert_eq!(stands.map(|(_, one)| reason(*one)), Some(reason(space)));
                 }
             }

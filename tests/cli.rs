@@ -1,0 +1,409 @@
+//! How the command line behaves: exit statuses, colours, inputs of every kind.
+
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "a test")]
+
+use mosaic_memspace::kernel::{input_schema, output_schema};
+use serde_json::Value;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const SOUND: &str = r#"{"name": "sound", "chip": "v5e", "core_type": "tc", "grid": [4],
+ "operands": [{"name": "x", "role": "in", "array_shape": [512, 256], "dtype": "float32",
+               "block_shape": [128, 256], "index_map": [0, null]}]}"#;
+
+/// More VMEM asked for than there is, which the compiler cuts in silence.
+const WARNED: &str = r#"{"name": "warned", "chip": "v5e", "core_type": "tc", "operands": [],
+ "params": {"vmem_limit_bytes": 200000000}}"#;
+
+const REFUSED: &str = r#"{"name": "refused", "core_type": "tc", "operands": [
+  {"name": "x", "role": "in", "array_shape": [512], "dtype": "float32", "space": "vram"}]}"#;
+
+#[test]
+fn the_exit_status_says_whether_a_kernel_is_refused() {
+    for (kernel, status) in [(SOUND, 0), (WARNED, 0), (REFUSED, 1)] {
+        for format in ["text", "json"] {
+            let run = check(&["--format", format], kernel);
+            assert_eq!((run.status, &*run.err), (status, ""), "{kernel}");
+        }
+    }
+    assert_eq!(check(&[], &format!("{REFUSED} {SOUND}")).status, 1);
+}
+
+#[test]
+fn denied_warnings_refuse_too() {
+    for (kernel, status) in [(SOUND, 0), (WARNED, 1), (REFUSED, 1)] {
+        assert_eq!(check(&["--deny", "warnings"], kernel).status, status, "{kernel}");
+    }
+    assert_eq!(check(&["--deny", "errors"], SOUND).status, 2);
+}
+
+#[test]
+fn a_diagnostic_is_shown_where_it_is() {
+    let run = check(&[], REFUSED);
+    assert!(run.out.contains("error[UnknownMemorySpace]: unknown memory space: vram"));
+    assert!(run.out.contains("--> <stdin>:2:82\n"), "{}", run.out);
+    assert!(run.out.contains("^^^^^^ operands.x.space\n"));
+    assert!(run.out.contains("= help: "));
+}
+
+#[test]
+fn json_lines_a_list_and_spread_out_json_are_all_read() {
+    let one_line = |kernel: &str| kernel.replace('\n', " ");
+    let (sound, warned) = (one_line(SOUND), one_line(WARNED));
+    for text in [
+        format!("{sound}\n{warned}\n"),
+        format!("{sound}\r\n\r\n{warned}"),
+        format!("{sound}{warned}"),
+        format!("{SOUND}\n{WARNED}"),
+        format!("[{SOUND},\n{WARNED}]"),
+        format!("\n [ {sound}, {warned} ] \n"),
+    ] {
+        let run = check(&["--format", "json"], &text);
+        assert_eq!(run.status, 0, "{}", run.err);
+        assert_eq!(names(&run), ["sound", "warned"], "{text}");
+    }
+}
+
+#[test]
+fn several_files_are_checked_in_order_and_standard_input_among_them() {
+    let folder = Folder::new("several");
+    let (first, last) = (folder.file("first.json", SOUND), folder.file("last.jsonl", WARNED));
+    let run = run(&["check", "--format", "json", &first, "-", &last], REFUSED.as_bytes());
+    assert_eq!((run.status, &*run.err), (1, ""));
+    assert_eq!(names(&run), ["sound", "refused", "warned"]);
+}
+
+#[test]
+fn several_chips_are_asked_one_after_the_other() {
+    let chips = ["--chip", "v5e", "--chip", "v6e", "--chip", "7x"];
+    let limits = |run: &Run| -> Vec<u64> {
+        let limit = |report: &Value| report["fit"]["vmem_limit_bytes"].as_u64().unwrap();
+        reports(run).iter().map(limit).collect()
+    };
+    let run = check(&[&chips[..], &["--format", "json"]].concat(), &format!("{SOUND}{WARNED}"));
+    assert_eq!(names(&run), ["sound", "sound", "sound", "warned", "warned", "warned"]);
+    let most = [134_217_728, 134_152_192, 67_043_328];
+    assert_eq!(limits(&run), [[16 << 20, 32 << 20, 32 << 20], most].concat());
+    let text = check(&chips, SOUND).out;
+    let headings: Vec<_> = text.lines().filter(|line| line.starts_with("sound")).collect();
+    assert_eq!(headings, ["sound, tc, v5e", "sound, tc, v6e", "sound, tc, 7x"]);
+}
+
+#[test]
+fn what_cannot_be_used_is_told_by_place_with_exit_status_2() {
+    let field = SOUND.replace("\"index_map\"", "\"index_mp\"");
+    let deep = "[".repeat(200_000);
+    let deep_grid = SOUND.replace("[4]", &format!("{deep}{}", "]".repeat(200_000)));
+    let deep_flag = format!("{{\"xla\": {deep}{}}}", "]".repeat(200_000));
+    let deep_flag =
+        WARNED.replace("{\"vmem_limit_bytes\": 200000000}", &format!("{{\"flags\": {deep_flag}}}"));
+    for (text, told) in [
+        ("", ": <stdin>: no kernel in it"),
+        (" \n\t", ": <stdin>: no kernel in it"),
+        ("[]", ": <stdin>: no kernel in it"),
+        ("{", ": <stdin>:1:1: EOF while parsing an object"),
+        ("kernel", ": <stdin>:1:1: expected value"),
+        ("3", ": <stdin>:1:1: invalid type: integer `3`, expected an object"),
+        ("null", ": <stdin>:1:4: invalid type: null, expected an object"),
+        ("{}", ": <stdin>:1:2: missing field `operands`"),
+        ("{\"operands\": []}", "missing field `core_type` or `mesh`"),
+        (
+            &*field,
+            ": <stdin>:3:52: operands[0].index_mp: unknown field `index_mp`; did you mean `index_map`?",
+        ),
+        (&*deep, ": <stdin>:1:200000: EOF while parsing a list"),
+        (&*deep_grid, "grid[0]: invalid type: sequence, expected u64"),
+        (&*deep_flag, "recursion limit exceeded"),
+        (
+            "{\"core_type\": \"tc\", \"operands\": {}}",
+            "operands: invalid type: map, expected a sequence",
+        ),
+        (
+            "{\"core_type\": \"tc\", \"operands\": [], \"grid\": [-1]}",
+            "grid[0]: invalid value: integer `-1`, expected u64",
+        ),
+        (
+            "{\"core_type\": \"tc\", \"operands\": [], \"params\": []}",
+            "params: invalid type: sequence, expected an object",
+        ),
+    ] {
+        let run = check(&[], text);
+        let shown: String = text.chars().take(80).collect();
+        assert_eq!((run.status, &*run.out), (2, ""), "{shown}");
+        assert!(run.err.starts_with("error: ") && run.err.contains(told), "{shown}: {}", run.err);
+    }
+}
+
+#[test]
+fn kernels_before_one_that_cannot_be_used_are_still_reported() {
+    let run = check(&["--format", "json"], &format!("{SOUND}\n{WARNED}\n{{\"grid\": 3}}"));
+    assert_eq!((run.status, names(&run)), (2, vec!["sound".to_owned(), "warned".to_owned()]));
+    assert!(run.err.contains(": <stdin>:6:"), "{}", run.err);
+}
+
+#[test]
+fn files_that_cannot_be_read_are_told() {
+    let folder = Folder::new("unreadable");
+    let missing = folder.path("missing.json");
+    let run_missing = run(&["check", &missing], b"");
+    assert_eq!(run_missing.status, 2);
+    assert!(run_missing.err.starts_with(&format!("error: {missing}: ")), "{}", run_missing.err);
+    let run_folder = run(&["check", &folder.path("")], b"");
+    assert_eq!(run_folder.status, 2);
+    let latin = run(&["check", "-"], b"{\"name\": \"K\xf6rper\"}");
+    assert_eq!(latin.status, 2);
+    assert_eq!(latin.err, "error: <stdin>: byte 11 is not UTF-8\n");
+    let binary: Vec<u8> = (0..=255).cycle().take(1 << 20).collect();
+    assert_eq!(run(&["check", "-"], &binary).status, 2);
+}
+
+#[test]
+fn a_chip_that_is_none_is_told_with_those_that_are() {
+    let run = check(&["--chip", "v9"], SOUND);
+    assert_eq!((run.status, &*run.out), (2, ""));
+    let told = "error[UnknownChip]: unknown chip: v9; expected one of v2, v3, v4i, v4, v5e, v5p";
+    assert!(run.err.starts_with(told), "{}", run.err);
+    assert!(run.err.contains("\n  = help: "));
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_who_asks() {
+    let colours = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut command = command(&[&["check", "-"], arguments].concat());
+        for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(variable);
+        }
+        let run = fed(command.envs(variables.iter().copied()), REFUSED.as_bytes());
+        assert_eq!(run.status, 1);
+        run.out.contains('\u{1b}')
+    };
+    assert!(!colours(&[], &[]));
+    assert!(colours(&["--color", "always"], &[]));
+    assert!(colours(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(!colours(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+    assert!(colours(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!colours(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!colours(&["--color", "always", "--format", "json"], &[]));
+}
+
+#[test]
+fn a_reader_that_goes_is_no_fault() {
+    let kernels = REFUSED.repeat(2_000);
+    for arguments in [
+        &["check", "-"][..],
+        &["check", "-", "--format", "json"],
+        &["table", "--of", "copies", "--format", "json"],
+    ] {
+        let mut child = command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        // The child may end before it has read everything.
+        let _ = child.stdin.take().unwrap().write_all(kernels.as_bytes());
+        let mut err = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert_eq!((child.wait().unwrap().code(), &*err), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_page_shows_each_kernel_on_each_chip_and_needs_nothing_else() {
+    let folder = Folder::new("page");
+    let page = folder.path("page.html");
+    let evil = r#"{"name": "<script>alert(\"x\" & 'y')</script>\u202e\u0007", "core_type": "tc",
+        "operands": [{"name": "</style><img src=x>", "role": "in", "array_shape": [1024, 4096],
+                      "dtype": "float32", "space": "vmem"}]}"#;
+    let chips = ["--chip", "v5p", "--chip", "v6e", "--report", &page];
+    let run = check(&chips, &format!("{SOUND}\n{evil}"));
+    assert_eq!(run.status, 0, "{}{}", run.out, run.err);
+    let html = fs::read_to_string(&page).unwrap();
+    assert!(html.starts_with("<!DOCTYPE html>"));
+    for kernel in 0..2 {
+        for chip in 0..2 {
+            let anchor = format!("kernel-{kernel}-{chip}");
+            assert!(html.contains(&format!("href=\"#{anchor}\"")), "{anchor} is not led to");
+            assert!(html.contains(&format!("id=\"{anchor}\"")), "{anchor} is not there");
+        }
+    }
+    assert!(
+        html.contains(
+            "&lt;script&gt;alert(&quot;x&quot; &amp; 'y')&lt;/script&gt;\u{fffd}\u{fffd}"
+        )
+    );
+    assert!(html.contains("&lt;/style&gt;&lt;img src=x&gt;"));
+    assert!(html.contains("16 MiB of 16 MiB") && html.contains("16 MiB of 32 MiB"), "{html}");
+    for foreign in
+        ["<script", "<img", "<link", "http://", "https://", "url(", "@import", "\u{202e}"]
+    {
+        assert!(!html.contains(foreign), "{foreign}");
+    }
+    assert!(html.contains("prefers-color-scheme: dark"));
+}
+
+#[test]
+fn the_page_shows_by_how_much_a_memory_is_overfull() {
+    let folder = Folder::new("overfull");
+    let page = folder.path("page.html");
+    let two = r#"{"name": "x", "role": "in", "array_shape": [4096, 4096], "dtype": "float32",
+        "block_shape": [2048, 1536], "index_map": [0, null]}"#;
+    let kernel =
+        format!(r#"{{"chip": "v5e", "core_type": "tc", "grid": [2], "operands": [{two}]}}"#);
+    assert_eq!(check(&["--report", &page], &kernel).status, 1);
+    let html = fs::read_to_string(&page).unwrap();
+    assert!(html.contains("24 MiB of 16 MiB"));
+    assert!(html.contains("8 MiB more than there are"));
+    // The limit is two thirds along the bar, and the window is all of it.
+    assert!(html.contains("class=\"limit\" style=\"left:66.66%\""));
+    assert!(
+        html.contains("class=\"part c0\" style=\"width:100.00%\" title=\"x × 2: 25165824 bytes\"")
+    );
+    assert!(html.contains("<code>VmemOverflow</code>"));
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told() {
+    let folder = Folder::new("unwritable");
+    let page = folder.path("missing/page.html");
+    let run = check(&["--report", &page], SOUND);
+    assert_eq!(run.status, 2);
+    assert!(run.err.starts_with(&format!("error: {page}: ")), "{}", run.err);
+}
+
+#[test]
+fn every_table_comes_in_every_format() {
+    for table in ["resolution", "access", "copies", "colours", "colors", "chips", "capacities"] {
+        let json = run(&["table", "--of", table, "--format", "json"], b"");
+        let rows: Vec<serde_json::Map<String, Value>> = serde_json::from_str(&json.out).unwrap();
+        assert!(rows.len() > 10, "{table}");
+        let markdown = run(&["table", "--of", table, "--format", "markdown"], b"").out;
+        let columns = |line: &str| line.matches(" | ").count();
+        for block in markdown.split("\n\n") {
+            let mut lines = block.lines();
+            let header = columns(lines.next().unwrap());
+            assert!(header > 1 && lines.all(|line| columns(line) == header), "{block}");
+        }
+        assert_eq!(run(&["table", "--of", table], b"").status, 0);
+    }
+}
+
+#[test]
+fn the_schemas_are_those_of_the_library() {
+    for (arguments, schema) in [
+        (&["schema"][..], input_schema()),
+        (&["schema", "input"], input_schema()),
+        (&["schema", "output"], output_schema()),
+    ] {
+        let printed: Value = serde_json::from_str(&run(arguments, b"").out).unwrap();
+        assert_eq!(printed, schema.to_value());
+    }
+    assert_eq!(run(&["schema", "kernel"], b"").status, 2);
+}
+
+#[test]
+fn shells_and_the_manual_know_every_subcommand() {
+    let help = run(&["--help"], b"").out;
+    let (_, listed) = help.split_once("Commands:\n").unwrap();
+    let (listed, _) = listed.split_once("\n\n").unwrap();
+    let subcommands: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .filter(|word| *word != "help" && help.contains(&format!("\n  {word} ")))
+        .collect();
+    assert!(subcommands.contains(&"check") && subcommands.len() > 6, "{subcommands:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = run(&["completions", shell], b"").out;
+        for subcommand in &subcommands {
+            assert!(script.contains(subcommand), "{shell}: {subcommand}");
+        }
+        let knows_values = !matches!(shell, "elvish" | "powershell");
+        assert_eq!(script.contains("capacities"), knows_values, "the tables in {shell}");
+    }
+    let folder = Folder::new("manual");
+    assert_eq!(run(&["man", "--dir", &folder.path("pages")], b"").status, 0);
+    for subcommand in &subcommands {
+        let page = folder.path(&format!("pages/mosaic-memspace-{subcommand}.1"));
+        let page = fs::read_to_string(page).unwrap();
+        assert!(page.contains(".SH SYNOPSIS"), "{page}");
+    }
+    let overview = fs::read_to_string(folder.path("pages/mosaic-memspace.1")).unwrap();
+    assert_eq!(overview, run(&["man"], b"").out);
+}
+
+/// How a command ended.
+struct Run {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mosaic-memspace"));
+    command.args(arguments);
+    command
+}
+
+fn run(arguments: &[&str], input: &[u8]) -> Run {
+    fed(&mut command(arguments), input)
+}
+
+/// `check` of standard input.
+fn check(arguments: &[&str], input: &str) -> Run {
+    run(&[&["check", "-"], arguments].concat(), input.as_bytes())
+}
+
+fn fed(command: &mut Command, input: &[u8]) -> Run {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // The child may end before it has read everything, or wait for us to read.
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    feeder.join().unwrap();
+    Run {
+        status: output.status.code().expect("ended by a signal"),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn reports(run: &Run) -> Vec<Value> {
+    run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn names(run: &Run) -> Vec<String> {
+    reports(run).iter().map(|report| report["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A folder of a test's own, gone at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{test}"));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
