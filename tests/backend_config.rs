@@ -15,18 +15,18 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// What JAX wrote, from the vectors.
-fn written_by_jax() -> Vec<String> {
+/// What JAX wrote, from the vectors; a published crate has no room for them.
+fn written_by_jax() -> Option<Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/backend_config.jsonl");
-    let lines = fs::read_to_string(path).unwrap();
+    let lines = fs::read_to_string(path).ok()?;
     let line = |line: &str| serde_json::from_str::<Value>(line).unwrap();
     let written = |line: Value| Some(line["expect"]["ok"].as_str()?.to_owned());
-    lines.lines().map(line).filter_map(written).collect()
+    Some(lines.lines().map(line).filter_map(written).collect())
 }
 
 #[test]
 fn what_jax_writes_is_read_and_written_again_as_it_was() {
-    let written = written_by_jax();
+    let Some(written) = written_by_jax() else { return };
     assert!(written.len() > 1000);
     for json in written {
         let config = BackendConfig::from_json(&json).unwrap();
