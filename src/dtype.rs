@@ -1,6 +1,6 @@
 //! Element types of memrefs, and how many bits they take where.
 
-use crate::error::{Fault, unknown_word};
+use crate::error::unknown_word;
 use crate::word::words;
 use strum::VariantNames;
 
@@ -290,20 +290,19 @@ unknown_word! {
     help: jaxs_word,
 }
 
-fn jaxs_word(unknown: &UnknownDtype) -> String {
+/// For Mosaic's words, JAX's.
+fn jaxs_word(unknown: &UnknownDtype) -> Option<String> {
     let mosaic = |dtype: &&Dtype| dtype.as_mosaic() == unknown.word();
     let meant = Dtype::ALL.iter().filter(mosaic).map(|dtype| dtype.as_str());
     let meant: Vec<_> = meant.collect();
-    if meant.is_empty() {
-        return unknown.code().mend().to_owned();
-    }
-    format!("write JAX's word, not Mosaic's: {}", meant.join(" or "))
+    let words = meant.join(" or ");
+    (!words.is_empty()).then(|| format!("write JAX's word, not Mosaic's: {words}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Code;
+    use crate::error::{Code, Fault};
 
     #[test]
     fn words_are_jaxs() {

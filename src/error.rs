@@ -84,11 +84,15 @@ macro_rules! unknown_word {
                 $crate::error::Code::$code
             }
 
-            $(
-                fn help(&self) -> String {
-                    $help(self)
-                }
-            )?
+            fn help(&self) -> String {
+                $(
+                    if let Some(help) = $help(self) {
+                        return help;
+                    }
+                )?
+                let known = Self::known().iter().copied();
+                $crate::word::did_you_mean(self.word(), known, self.code().mend())
+            }
         }
     };
 }

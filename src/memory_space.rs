@@ -2,7 +2,7 @@
 
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
-use crate::word::{List, Word, serde_impls, words};
+use crate::word::{List, Word, did_you_mean, serde_impls, words};
 use std::fmt;
 use std::str::FromStr;
 use strum::{EnumCount, EnumIter, VariantArray};
@@ -580,6 +580,12 @@ impl UnknownMemorySpace {
 impl Fault for UnknownMemorySpace {
     fn code(&self) -> Code {
         Code::UnknownMemorySpace
+    }
+
+    fn help(&self) -> String {
+        let words: Vec<_> = MemorySpace::ALL.iter().map(ToString::to_string).collect();
+        let words = words.iter().map(String::as_str);
+        did_you_mean(self.word(), words, self.code().mend())
     }
 }
 

@@ -66,6 +66,36 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
     a.is_empty() && b.is_empty()
 }
 
+/// The known word that a foreign one was probably meant to be.
+pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let likeness = |known: &str| -> f64 {
+        if known.eq_ignore_ascii_case(word) {
+            return 1.0;
+        }
+        #[cfg(feature = "read")]
+        if word.len() <= Shown::CHARACTERS {
+            return strsim::jaro_winkler(&word.to_ascii_lowercase(), &known.to_ascii_lowercase());
+        }
+        0.0
+    };
+    let rated = known.into_iter().map(|known| (likeness(known), known));
+    let best = rated.max_by(|(one, _), (other, _)| one.total_cmp(other));
+    best.filter(|(likeness, _)| *likeness > 0.8).map(|(_, known)| known)
+}
+
+/// A help that begins with the known word that a foreign one was probably meant to
+/// be, if there is one.
+pub(crate) fn did_you_mean<'k>(
+    word: &str,
+    known: impl IntoIterator<Item = &'k str>,
+    mend: &str,
+) -> String {
+    match nearest(word, known) {
+        Some(nearest) => format!("did you mean {nearest}? {mend}"),
+        None => mend.to_owned(),
+    }
+}
+
 /// Words with commas between them.
 pub(crate) struct List<W>(pub(crate) W);
 

@@ -157,11 +157,23 @@ fn an_unpipelined_kernel_takes_its_refs_as_they_lie() {
         .operand(Operand::input("x", [512, 256], Dtype::Float32))
         .scratch(Scratch::new("v", MemorySpace::VMEM, [128], Dtype::Float32));
     let resolved = kernel.resolve().unwrap();
-    assert_eq!(resolved.operands()[0].resolved, Some(Resolved::ANY));
+    assert_eq!(resolved.operands()[0].resolved, Some(Resolved::HBM), "as JAX's mesh has it");
     assert!(resolved.operands()[0].windowed);
     let fit = resolved.fit().unwrap();
     assert_eq!(fit.vmem_bytes, None);
     assert_eq!(fit.sparse_core_bytes, Some(16 * 512));
+
+    // 2046 words are there, in steps of 128.
+    let scalars = |words| {
+        let scratch = Scratch::new("s", MemorySpace::SMEM, [words], Dtype::Int32);
+        faults(&Kernel::unpipelined(mesh()).on(Chip::Tpu7x).scratch(scratch).check())
+    };
+    assert_eq!(scalars(1920), []);
+    assert_eq!(scalars(2046), [("SmemOverflow".to_owned(), "scratch.s".to_owned())]);
+
+    let x = Operand::input("x", [512, 256], Dtype::Float32);
+    let on_tensor_cores = Kernel::unpipelined(Mesh::tensor_cores("c")).operand(x).check();
+    assert_eq!(on_tensor_cores.operands[0].resolved, Some(Resolved::ANY));
 
     let told = faults(&Kernel::unpipelined(mesh().cores(9)).on(Chip::Tpu7x).check());
     assert_eq!(told, [("TooManyCores".to_owned(), "mesh.num_cores".to_owned())]);

@@ -193,6 +193,11 @@ impl<'a> Shrinkable<'a> {
                 (Some(operand), dims.map(BlockDim::extent).collect())
             }
         };
+        // Without the gap before it, which stays when it shrinks.
+        let bytes = match operand {
+            Some(_) => window_of(part.buffer_bytes, part.buffers).ok()?.bytes,
+            None => part.buffer_bytes,
+        };
         Some(Self {
             kernel,
             of: part.of,
@@ -200,7 +205,7 @@ impl<'a> Shrinkable<'a> {
             extents: original.clone(),
             original,
             buffers: [part.buffers; 2],
-            bytes: part.bytes,
+            bytes,
             can_shrink: true,
         })
     }

@@ -93,11 +93,8 @@ impl<'b> ScPlan<'b> {
     }
 }
 
-/// Allocations in the pool are rounded up to this.
-const POOL_UNIT: u64 = 512;
-
-/// 32-bit words of smem that a scalar subcore kernel can use.
-const SCALAR_SMEM_WORDS: u64 = 16_326;
+/// Allocations, in the pool and in smem, are rounded up to so many bytes.
+const UNIT: u64 = 512;
 
 /// Bytes that so much vmem on each subcore, and so much vmem_shared, take of the
 /// pool; `None` beyond 64 bits.
@@ -126,7 +123,7 @@ pub const fn pool_bytes(
 /// Bytes of the pool for one allocation that each of so many subcores has.
 const fn in_pool(bytes: u64, subcores: u32) -> Option<u64> {
     match bytes.checked_mul(subcores as u64) {
-        Some(bytes) => bytes.checked_next_multiple_of(POOL_UNIT),
+        Some(bytes) => bytes.checked_next_multiple_of(UNIT),
         None => None,
     }
 }
@@ -159,16 +156,22 @@ impl ScKernel<'_> {
         let mut smem = Memory { parts, bytes: 0, unit: 1 };
         for (number, scratch) in self.scratch.iter().enumerate() {
             if scratch.space.is(TpuSpace::Smem) {
-                let bytes = self.bytes_of(scratch, scratch.shape);
-                smem.add(RefId::Scratch(number), bytes.map(Taken::once))?;
+                let taken = self.bytes_of(scratch, scratch.shape).and_then(|buffer_bytes| {
+                    let bytes = buffer_bytes.checked_next_multiple_of(UNIT);
+                    let bytes = bytes.ok_or(PaddingError::TooLarge)?;
+                    Ok(Taken { buffer_bytes, buffers: 1, bytes })
+                });
+                smem.add(RefId::Scratch(number), taken)?;
             }
         }
         let Memory { parts, bytes: smem_bytes, unit: _ } = smem;
         let (parts, smem_parts) = parts.split_at_checked(pooled).unwrap_or_default();
         let smem_there = match self.core_type {
-            CoreType::ScScalarSubcore => SCALAR_SMEM_WORDS.checked_mul(4),
-            CoreType::ScVectorSubcore | CoreType::Tc => None,
+            CoreType::ScScalarSubcore => sparse_core.usable_scalar_smem_words,
+            CoreType::ScVectorSubcore => sparse_core.usable_vector_smem_words,
+            CoreType::Tc => None,
         };
+        let smem_there = smem_there.map(|words| u64::from(words).saturating_mul(4));
         let there = sparse_core.pool_bytes();
         Ok(ScPlan { parts, bytes, there, smem_parts, smem_bytes, smem_there })
     }

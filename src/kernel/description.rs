@@ -114,8 +114,8 @@ impl Kernel {
 
     /// Says which chip it is for. Without one, what needs a chip is not checked.
     #[must_use]
-    pub fn on(mut self, chip: Chip) -> Self {
-        self.chip = Some(OnChip::Word(chip.into()));
+    pub fn on(mut self, chip: impl Into<Option<Chip>>) -> Self {
+        self.chip = chip.into().map(|chip| OnChip::Word(chip.into()));
         self
     }
 
@@ -407,23 +407,23 @@ impl Operand {
 
     /// Sets the memory space of the block spec.
     #[must_use]
-    pub fn space(mut self, space: MemorySpace) -> Self {
-        self.space = Some(space.into());
+    pub fn space(mut self, space: impl Into<Option<MemorySpace>>) -> Self {
+        self.space = space.into().map(Spelled::from);
         self
     }
 
     /// Sets the number of buffers of the window (`pl.Buffered`).
     #[must_use]
-    pub fn buffers(mut self, buffers: u32) -> Self {
-        self.buffers = Some(buffers.into());
+    pub fn buffers(mut self, buffers: impl Into<Option<u32>>) -> Self {
+        self.buffers = buffers.into().map(i64::from);
         self
     }
 
     /// Sets the memory space that is put on the value itself
     /// (`pltpu.with_memory_space_constraint`); only it colours the operand.
     #[must_use]
-    pub fn annotated(mut self, space: MemorySpace) -> Self {
-        self.annotated = Some(space.into());
+    pub fn annotated(mut self, space: impl Into<Option<MemorySpace>>) -> Self {
+        self.annotated = space.into().map(Spelled::from);
         self
     }
 }

@@ -2,7 +2,7 @@
 
 use super::description::Kernel;
 use super::place::{Place, Step};
-use crate::word::Word;
+use crate::word::{Word, nearest};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -224,12 +224,9 @@ fn message(message: &str) -> String {
     let Some(field) = unknown.strip_prefix("unknown field ") else {
         return message.to_owned();
     };
-    let nearest = quoted(expected)
-        .map(|known| (strsim::jaro_winkler(field.trim_matches('`'), known), known))
-        .max_by(|(one, _), (other, _)| one.total_cmp(other));
-    match nearest {
-        Some((likeness, known)) if likeness > 0.8 => format!("{unknown}; did you mean `{known}`?"),
-        Some(_) | None => message.to_owned(),
+    match nearest(field.trim_matches('`'), quoted(expected)) {
+        Some(known) => format!("{unknown}; did you mean `{known}`?"),
+        None => message.to_owned(),
     }
 }
 

@@ -91,7 +91,8 @@ pub struct Fit {
     pub vmem_limit_bytes: Option<u64>,
     /// Bytes of SMEM.
     pub smem_bytes: Option<u64>,
-    /// The SMEM that the core has.
+    /// The SMEM that the core has. Some of it is the program's own: how much is left
+    /// is the limit of [`Memory`], and what [`Code::SmemOverflow`] goes by.
     pub smem_limit_bytes: Option<u64>,
     /// Bytes of the SparseCore's pool: vmem of all subcores, and vmem_shared.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -238,6 +239,15 @@ impl<'a> IntoIterator for &'a Diagnostics {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }
 

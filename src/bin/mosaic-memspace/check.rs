@@ -8,6 +8,7 @@ use crate::html;
 use crate::input::Input;
 use crate::snippet;
 use clap::ValueEnum;
+use mosaic_memspace::Resolved;
 use mosaic_memspace::error::Severity;
 use mosaic_memspace::kernel::{Described, Kernels, Place, Positions, Report};
 use mosaic_memspace::{Chip, UnknownChip};
@@ -129,10 +130,11 @@ fn text(
     let name = report.name.as_deref().unwrap_or(UNNAMED);
     let core_type = report.core_type.map(|core_type| format!(", {core_type}")).unwrap_or_default();
     let bold = if grid::colours() { anstyle::Style::new().bold() } else { anstyle::Style::new() };
+    let chip = chip.map(Chip::as_str).or_else(|| described.kernel.chip_name());
     let chip = chip.map(|chip| format!(", {chip}")).unwrap_or_default();
     writeln!(out, "{bold}{name}{core_type}{chip}{bold:#}")?;
     writeln!(out, "{}", refs(report).text())?;
-    writeln!(out, "{}", bars::render(&report.memories))?;
+    writeln!(out, "{}{}\n", bars::render(&report.memories), verdict(report))?;
     let colours = grid::colours();
     let mut locator = described.locator();
     let mut positions = Positions::new(&input.text);
@@ -143,6 +145,44 @@ fn text(
         writeln!(out, "{shown}\n")?;
     }
     Ok(())
+}
+
+/// What it all comes to.
+fn verdict(report: &Report) -> String {
+    let count = |severity, noun: &str| {
+        let faults = report.diagnostics.iter().filter(|fault| fault.severity == severity);
+        match faults.count() {
+            0 => None,
+            1 => Some(format!("1 {noun}")),
+            many => Some(format!("{many} {noun}s")),
+        }
+    };
+    let (errors, warnings) = (count(Severity::Error, "error"), count(Severity::Warning, "warning"));
+    let uncounted = uncounted(report).join(", ");
+    let memory = match (&report.fit, uncounted.is_empty(), &errors) {
+        (None, _, _) => {
+            Some("memory not counted: no chip is given, or it lacks the core".to_owned())
+        }
+        (Some(_), false, _) => Some(format!("{uncounted} not counted")),
+        (Some(_), true, Some(_)) => None,
+        (Some(_), true, None) => Some(
+            "fits by its declarations; what the compiler adds, such as spills, comes on top"
+                .to_owned(),
+        ),
+    };
+    let parts: Vec<_> = [errors, warnings, memory].into_iter().flatten().collect();
+    parts.join("; ")
+}
+
+/// The refs that would take memory, but whose bytes cannot be told.
+fn uncounted(report: &Report) -> Vec<&str> {
+    let on_chip = |space: Option<Resolved>| {
+        matches!(space, Some(Resolved::VMEM | Resolved::SMEM | Resolved::VMEM_SHARED))
+    };
+    let operands = report.operands.iter().filter(|it| it.bytes.is_none() && on_chip(it.resolved));
+    let scratch = report.scratch.iter().filter(|it| it.bytes.is_none() && on_chip(it.resolved));
+    let operands = operands.map(|it| it.name.as_str());
+    operands.chain(scratch.map(|it| it.name.as_str())).collect()
 }
 
 fn refs(report: &Report) -> Grid {

@@ -1,7 +1,7 @@
 //! Aliases, and the colours that they carry.
 
 use super::Pass;
-use crate::check::Role;
+use crate::check::{Form, Role};
 use crate::custom_call::{
     Alias, AliasError, AliasFaults, AliasWarning, Color, HbmSpecs, InputColor, Placed, Side,
     alias_colors,
@@ -136,7 +136,10 @@ impl<'k> Pass<'k> {
                 place: Place::list("operands").named(index, name),
                 placed: Placed {
                     annotated: known(&operand.annotated),
-                    block_spec: known(&operand.space),
+                    block_spec: match self.target.form {
+                        Form::Pipelined => known(&operand.space),
+                        Form::Unpipelined => None,
+                    },
                 },
                 shape: &operand.array_shape,
                 dtype: operand.dtype.known().copied(),

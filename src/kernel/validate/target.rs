@@ -41,11 +41,13 @@ impl<'k> Target<'k> {
         target
     }
 
-    /// Who meets the kernel's operands.
+    /// Who meets the kernel's refs. On a mesh a missing space has become the mesh's
+    /// own by the time that it is lowered (JAX: `default_memory_space`): any on a
+    /// TensorCore, hbm on a SparseCore, whose compiler takes no any.
     pub(super) const fn call_site(self) -> CallSite {
         match self.form {
             Form::Pipelined => CallSite::BlockSpec,
-            Form::Unpipelined => CallSite::UnpipelinedRef,
+            Form::Unpipelined => CallSite::Other,
         }
     }
 
