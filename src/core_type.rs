@@ -1,70 +1,39 @@
 //! The kinds of core that a Mosaic kernel is lowered for.
 
-use crate::error::{Code, Fault};
-use crate::word::{List, Word, word_impls, word_of};
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+use crate::error::unknown_word;
+use crate::word::words;
+use strum::VariantNames;
 
-/// The kind of core that a kernel runs on (JAX's `CoreType`).
-///
-/// Closed on purpose: a lowering pass can match every core there is, and a new
-/// core is a new major version of this crate.
-///
-/// ```
-/// use mosaic_memspace::CoreType;
-///
-/// assert_eq!("sc_vector_subcore".parse(), Ok(CoreType::ScVectorSubcore));
-/// assert_eq!(CoreType::Tc.as_str(), "tc");
-/// assert_eq!(CoreType::from_number(1), Some(CoreType::ScScalarSubcore));
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownCoreType::new,
-    parse_err_ty = UnknownCoreType
-)]
-#[repr(u8)]
-pub enum CoreType {
-    /// The TensorCore; MLIR number 0.
-    Tc,
-    /// A SparseCore's scalar subcore; MLIR number 1.
-    ScScalarSubcore,
-    /// A SparseCore's vector subcore; MLIR number 2.
-    ScVectorSubcore,
-}
-
-impl CoreType {
-    /// Every core type, in the order of the MLIR numbers.
+words! {
+    /// The kind of core that a kernel runs on (JAX's `CoreType`).
     ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::CoreType::ALL.len(), 3);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// The word that JAX and Mosaic use, e.g. `sc_scalar_subcore`.
+    /// Closed on purpose: a lowering pass can match every core there is, and a new
+    /// core is a new major version of this crate.
     ///
     /// ```
     /// use mosaic_memspace::CoreType;
-    /// const NAME: &str = CoreType::ScScalarSubcore.as_str();
-    /// assert_eq!(NAME, "sc_scalar_subcore");
+    ///
+    /// assert_eq!("sc_vector_subcore".parse(), Ok(CoreType::ScVectorSubcore));
+    /// assert_eq!(CoreType::Tc.as_str(), "tc");
+    /// assert_eq!(CoreType::from_number(1), Some(CoreType::ScScalarSubcore));
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    #[repr(u8)]
+    pub enum CoreType {
+        /// The TensorCore; MLIR number 0.
+        Tc,
+        /// A SparseCore's scalar subcore; MLIR number 1.
+        ScScalarSubcore,
+        /// A SparseCore's vector subcore; MLIR number 2.
+        ScVectorSubcore,
     }
+    path: "CoreType",
+    all: 3 "Every core type, in the order of the MLIR numbers",
+    as_str: ScScalarSubcore "sc_scalar_subcore" "The word that JAX and Mosaic use",
+    expecting: "a core type: tc, sc_scalar_subcore or sc_vector_subcore",
+    unknown: UnknownCoreType::new,
+}
 
+impl CoreType {
     /// The number that the Mosaic dialect stores in `#tpu.core_type`.
     ///
     /// ```
@@ -102,41 +71,20 @@ impl CoreType {
     }
 }
 
-word_impls!(CoreType, "a core type: tc, sc_scalar_subcore or sc_vector_subcore");
-
-/// A word from outside that names no core type.
-///
-/// ```
-/// use mosaic_memspace::CoreType;
-/// let error = "gpu".parse::<CoreType>().unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "Unsupported core type: gpu; expected one of tc, sc_scalar_subcore, sc_vector_subcore"
-/// );
-/// assert_eq!(error.word(), "gpu");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Unsupported core type: {0}; expected one of {known}", known = List(Self::known()))]
-pub struct UnknownCoreType(Word);
-
-impl UnknownCoreType {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-
-    /// The words that name a core type.
-    pub const fn known() -> &'static [&'static str] {
-        <CoreType as VariantNames>::VARIANTS
-    }
-}
-
-impl Fault for UnknownCoreType {
-    fn code(&self) -> Code {
-        Code::UnknownCoreType
-    }
+unknown_word! {
+    /// A word from outside that names no core type.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// let error = "gpu".parse::<CoreType>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "Unsupported core type: gpu; expected one of tc, sc_scalar_subcore, sc_vector_subcore"
+    /// );
+    /// assert_eq!(error.word(), "gpu");
+    /// ```
+    pub struct UnknownCoreType
+    code: UnknownCoreType,
+    message: "Unsupported core type",
+    known: <CoreType as VariantNames>::VARIANTS,
 }

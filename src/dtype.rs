@@ -1,130 +1,99 @@
 //! Element types of memrefs, and how many bits they take where.
 
-use crate::error::{Code, Fault};
-use crate::word::{List, Word, word_impls, word_of};
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+use crate::error::{Fault, unknown_word};
+use crate::word::words;
+use strum::VariantNames;
 
-/// The element type of a memref (JAX's dtypes, `float0` and strings left out).
-///
-/// Every one of them can be written in a kernel; not every chip, space or
-/// operation takes every one. New ones come with new versions of JAX.
-///
-/// ```
-/// use mosaic_memspace::Dtype;
-///
-/// assert_eq!("float8_e4m3fn".parse(), Ok(Dtype::Float8E4m3fn));
-/// assert_eq!(Dtype::Bfloat16.as_str(), "bfloat16");
-/// assert_eq!(Dtype::Bfloat16.as_mosaic(), "bf16");
-/// assert_eq!(Dtype::Int4.bits(), 4);
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownDtype::new,
-    parse_err_ty = UnknownDtype
-)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum Dtype {
-    /// `bool`: 32 bits in a memref, 8 wherever JAX counts tiles.
-    Bool,
-    /// `int1`
-    Int1,
-    /// `int2`
-    Int2,
-    /// `int4`
-    Int4,
-    /// `int8`
-    Int8,
-    /// `int16`
-    Int16,
-    /// `int32`
-    Int32,
-    /// `int64`
-    Int64,
-    /// `uint1`
-    Uint1,
-    /// `uint2`
-    Uint2,
-    /// `uint4`
-    Uint4,
-    /// `uint8`
-    Uint8,
-    /// `uint16`
-    Uint16,
-    /// `uint32`
-    Uint32,
-    /// `uint64`
-    Uint64,
-    /// `float4_e2m1fn`
-    Float4E2m1fn,
-    /// `float6_e2m3fn`
-    Float6E2m3fn,
-    /// `float6_e3m2fn`
-    Float6E3m2fn,
-    /// `float8_e3m4`
-    Float8E3m4,
-    /// `float8_e4m3`
-    Float8E4m3,
-    /// `float8_e4m3b11fnuz`
-    Float8E4m3b11fnuz,
-    /// `float8_e4m3fn`
-    Float8E4m3fn,
-    /// `float8_e4m3fnuz`
-    Float8E4m3fnuz,
-    /// `float8_e5m2`
-    Float8E5m2,
-    /// `float8_e5m2fnuz`
-    Float8E5m2fnuz,
-    /// `float8_e8m0fnu`
-    Float8E8m0fnu,
-    /// `bfloat16`
-    Bfloat16,
-    /// `float16`
-    Float16,
-    /// `float32`
-    Float32,
-    /// `float64`
-    Float64,
-    /// `complex64`: two float32.
-    Complex64,
-    /// `complex128`: two float64.
-    Complex128,
-}
-
-impl Dtype {
-    /// Every element type.
+words! {
+    /// The element type of a memref (JAX's dtypes, `float0` and strings left out).
     ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::Dtype::ALL.len(), 32);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `bfloat16`.
+    /// Every one of them can be written in a kernel; not every chip, space or
+    /// operation takes every one. New ones come with new versions of JAX.
     ///
     /// ```
     /// use mosaic_memspace::Dtype;
-    /// const NAME: &str = Dtype::Uint8.as_str();
-    /// assert_eq!(NAME, "uint8");
+    ///
+    /// assert_eq!("float8_e4m3fn".parse(), Ok(Dtype::Float8E4m3fn));
+    /// assert_eq!(Dtype::Bfloat16.as_str(), "bfloat16");
+    /// assert_eq!(Dtype::Bfloat16.as_mosaic(), "bf16");
+    /// assert_eq!(Dtype::Int4.bits(), 4);
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    #[non_exhaustive]
+    #[repr(u8)]
+    pub enum Dtype {
+        /// `bool`: 32 bits in a memref, 8 wherever JAX counts tiles.
+        Bool,
+        /// `int1`
+        Int1,
+        /// `int2`
+        Int2,
+        /// `int4`
+        Int4,
+        /// `int8`
+        Int8,
+        /// `int16`
+        Int16,
+        /// `int32`
+        Int32,
+        /// `int64`
+        Int64,
+        /// `uint1`
+        Uint1,
+        /// `uint2`
+        Uint2,
+        /// `uint4`
+        Uint4,
+        /// `uint8`
+        Uint8,
+        /// `uint16`
+        Uint16,
+        /// `uint32`
+        Uint32,
+        /// `uint64`
+        Uint64,
+        /// `float4_e2m1fn`
+        Float4E2m1fn,
+        /// `float6_e2m3fn`
+        Float6E2m3fn,
+        /// `float6_e3m2fn`
+        Float6E3m2fn,
+        /// `float8_e3m4`
+        Float8E3m4,
+        /// `float8_e4m3`
+        Float8E4m3,
+        /// `float8_e4m3b11fnuz`
+        Float8E4m3b11fnuz,
+        /// `float8_e4m3fn`
+        Float8E4m3fn,
+        /// `float8_e4m3fnuz`
+        Float8E4m3fnuz,
+        /// `float8_e5m2`
+        Float8E5m2,
+        /// `float8_e5m2fnuz`
+        Float8E5m2fnuz,
+        /// `float8_e8m0fnu`
+        Float8E8m0fnu,
+        /// `bfloat16`
+        Bfloat16,
+        /// `float16`
+        Float16,
+        /// `float32`
+        Float32,
+        /// `float64`
+        Float64,
+        /// `complex64`: two float32.
+        Complex64,
+        /// `complex128`: two float64.
+        Complex128,
     }
+    path: "Dtype",
+    all: 32 "Every element type",
+    as_str: Uint8 "uint8" "JAX's word",
+    expecting: "an element type, as JAX spells it",
+    unknown: UnknownDtype::new,
+}
 
+impl Dtype {
     /// The element type that Mosaic writes in a memref, e.g. `bf16`.
     ///
     /// Integers have no sign there, and a bool is stored as `i32`, so this word
@@ -305,55 +274,36 @@ const fn in_a_word(bits: u32) -> Option<u32> {
     }
 }
 
-word_impls!(Dtype, "an element type, as JAX spells it");
-
-/// A word from outside that names no element type.
-///
-/// ```
-/// use mosaic_memspace::Dtype;
-/// let error = "f32".parse::<Dtype>().unwrap_err();
-/// assert!(error.to_string().starts_with("unknown dtype: f32; expected one of bool, int1, "));
-/// assert_eq!(error.word(), "f32");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown dtype: {0}; expected one of {known}", known = List(Self::known()))]
-pub struct UnknownDtype(Word);
-
-impl UnknownDtype {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-
-    /// The words that name an element type.
-    pub const fn known() -> &'static [&'static str] {
-        <Dtype as VariantNames>::VARIANTS
-    }
+unknown_word! {
+    /// A word from outside that names no element type.
+    ///
+    /// ```
+    /// use mosaic_memspace::Dtype;
+    /// let error = "f32".parse::<Dtype>().unwrap_err();
+    /// assert!(error.to_string().starts_with("unknown dtype: f32; expected one of bool, int1, "));
+    /// assert_eq!(error.word(), "f32");
+    /// ```
+    pub struct UnknownDtype
+    code: UnknownDtype,
+    message: "unknown dtype",
+    known: <Dtype as VariantNames>::VARIANTS,
+    help: jaxs_word,
 }
 
-impl Fault for UnknownDtype {
-    fn code(&self) -> Code {
-        Code::UnknownDtype
+fn jaxs_word(unknown: &UnknownDtype) -> String {
+    let mosaic = |dtype: &&Dtype| dtype.as_mosaic() == unknown.word();
+    let meant = Dtype::ALL.iter().filter(mosaic).map(|dtype| dtype.as_str());
+    let meant: Vec<_> = meant.collect();
+    if meant.is_empty() {
+        return unknown.code().mend().to_owned();
     }
-
-    fn help(&self) -> String {
-        let mosaic = |dtype: &&Dtype| dtype.as_mosaic() == self.word();
-        let meant = Dtype::ALL.iter().filter(mosaic).map(|dtype| dtype.as_str());
-        let meant: Vec<_> = meant.collect();
-        if meant.is_empty() {
-            return self.code().mend().to_owned();
-        }
-        format!("write JAX's word, not Mosaic's: {}", meant.join(" or "))
-    }
+    format!("write JAX's word, not Mosaic's: {}", meant.join(" or "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Code;
 
     #[test]
     fn words_are_jaxs() {

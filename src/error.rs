@@ -1,6 +1,6 @@
 //! Codes and help: what every fault of this crate has besides its message.
 
-use crate::word::{List, Word, word_impls, word_of};
+use crate::word::{word_impls, word_of, words};
 use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 
 /// What an error of this crate says besides its message.
@@ -23,40 +23,76 @@ pub trait Fault: std::error::Error {
     }
 }
 
-/// Whether a kernel with the fault is refused.
-///
-/// ```
-/// use mosaic_memspace::error::{Code, Severity};
-/// assert_eq!(Code::VmemLimitClamped.severity(), Severity::Warning);
-/// assert!(Severity::Warning < Severity::Error);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, VariantNames)]
-#[strum(serialize_all = "snake_case")]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Severity {
-    /// Accepted, and does not do what it says.
-    Warning,
-    /// JAX or the compiler refuses it.
-    Error,
-}
-
-impl Severity {
-    /// `warning` or `error`.
+words! {
+    /// Whether a kernel with the fault is refused.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::error::Severity::Error.as_str(), "error");
+    /// use mosaic_memspace::error::{Code, Severity};
+    /// assert_eq!(Code::VmemLimitClamped.severity(), Severity::Warning);
+    /// assert!(Severity::Warning < Severity::Error);
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    pub enum Severity {
+        /// Accepted, and does not do what it says.
+        Warning,
+        /// JAX or the compiler refuses it.
+        Error,
     }
+    path: "error::Severity",
+    all: 2 "Both",
+    as_str: Error "error" "The word",
 }
 
-impl std::fmt::Display for Severity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
+/// An error of its own for words that are none of the known ones.
+macro_rules! unknown_word {
+    (
+        $(#[$attr:meta])*
+        pub struct $name:ident
+        code: $code:ident,
+        message: $message:literal,
+        known: $known:expr,
+        $(help: $help:ident,)?
+    ) => {
+        $(#[$attr])*
+        #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+        #[error(
+            "{what}: {0}; expected one of {known}",
+            what = $message,
+            known = $crate::word::List(Self::known())
+        )]
+        pub struct $name($crate::word::Word);
+
+        impl $name {
+            fn new(word: &str) -> Self {
+                Self($crate::word::Word::new(word))
+            }
+
+            /// The word, as it came.
+            pub fn word(&self) -> &str {
+                self.0.as_str()
+            }
+
+            /// The words that it could have been.
+            pub const fn known() -> &'static [&'static str] {
+                $known
+            }
+        }
+
+        impl $crate::error::Fault for $name {
+            fn code(&self) -> $crate::error::Code {
+                $crate::error::Code::$code
+            }
+
+            $(
+                fn help(&self) -> String {
+                    $help(self)
+                }
+            )?
+        }
+    };
 }
+pub(crate) use unknown_word;
 
 /// One list gives the codes, their severities, and a line on each.
 macro_rules! codes {
@@ -364,31 +400,17 @@ impl Code {
 
 word_impls!(Code, "a code");
 
-/// A word from outside that names no code.
-///
-/// ```
-/// use mosaic_memspace::error::Code;
-/// let error = "Oops".parse::<Code>().unwrap_err();
-/// assert!(error.to_string().starts_with("unknown code: Oops; expected one of UnknownCoreType, "));
-/// assert_eq!(error.word(), "Oops");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown code: {0}; expected one of {known}", known = List(<Code as VariantNames>::VARIANTS))]
-pub struct UnknownCode(Word);
-
-impl UnknownCode {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-impl Fault for UnknownCode {
-    fn code(&self) -> Code {
-        Code::UnknownCode
-    }
+unknown_word! {
+    /// A word from outside that names no code.
+    ///
+    /// ```
+    /// use mosaic_memspace::error::Code;
+    /// let error = "Oops".parse::<Code>().unwrap_err();
+    /// assert!(error.to_string().starts_with("unknown code: Oops; expected one of UnknownCoreType, "));
+    /// assert_eq!(error.word(), "Oops");
+    /// ```
+    pub struct UnknownCode
+    code: UnknownCode,
+    message: "unknown code",
+    known: <Code as VariantNames>::VARIANTS,
 }

@@ -2,74 +2,41 @@
 
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
-use crate::word::{List, Word, serde_impls, word_impls, word_of};
+use crate::word::{List, Word, serde_impls, words};
 use std::fmt;
 use std::str::FromStr;
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+use strum::{EnumCount, EnumIter, VariantArray};
 
-/// A memory of a TPU (JAX's Mosaic `MemorySpace`).
-///
-/// ```
-/// use mosaic_memspace::TpuSpace;
-///
-/// assert_eq!("vmem_shared".parse(), Ok(TpuSpace::VmemShared));
-/// assert_eq!(TpuSpace::SemaphoreMem.as_str(), "semaphore_mem");
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownMemorySpace::tpu,
-    parse_err_ty = UnknownMemorySpace
-)]
-#[repr(u8)]
-pub enum TpuSpace {
-    /// Vector memory, per TensorCore or per vector subcore.
-    Vmem,
-    /// Vector memory that the subcores of a SparseCore share.
-    VmemShared,
-    /// Scalar memory.
-    Smem,
-    /// Common memory of the chips that have it (v4 and v4i).
-    Cmem,
-    /// Where semaphores live.
-    SemaphoreMem,
-    /// High-bandwidth memory, the chip's main memory.
-    Hbm,
-}
-
-impl TpuSpace {
-    /// Every TPU space.
+words! {
+    /// A memory of a TPU (JAX's Mosaic `MemorySpace`).
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::TpuSpace::ALL.len(), 6);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// The word that JAX and Mosaic use, e.g. `vmem_shared`.
+    /// use mosaic_memspace::TpuSpace;
     ///
+    /// assert_eq!("vmem_shared".parse(), Ok(TpuSpace::VmemShared));
+    /// assert_eq!(TpuSpace::SemaphoreMem.as_str(), "semaphore_mem");
     /// ```
-    /// assert_eq!(mosaic_memspace::TpuSpace::Hbm.as_str(), "hbm");
-    /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    #[repr(u8)]
+    pub enum TpuSpace {
+        /// Vector memory, per TensorCore or per vector subcore.
+        Vmem,
+        /// Vector memory that the subcores of a SparseCore share.
+        VmemShared,
+        /// Scalar memory.
+        Smem,
+        /// Common memory of the chips that have it (v4 and v4i).
+        Cmem,
+        /// Where semaphores live.
+        SemaphoreMem,
+        /// High-bandwidth memory, the chip's main memory.
+        Hbm,
     }
+    path: "TpuSpace",
+    all: 6 "Every TPU space",
+    as_str: Hbm "hbm" "The word that JAX and Mosaic use",
+    expecting: "a TPU memory space: vmem, vmem_shared, smem, cmem, semaphore_mem or hbm",
+    unknown: UnknownMemorySpace::tpu,
 }
-
-word_impls!(TpuSpace, "a TPU memory space: vmem, vmem_shared, smem, cmem, semaphore_mem or hbm");
 
 /// A TPU space owned by a mesh of some core type (JAX's `CoreMemorySpace`),
 /// written `vmem@sc_vector_subcore`. Only pairs that a mesh can own exist.
@@ -240,70 +207,37 @@ pub enum MemorySpace {
     Acc(u8),
 }
 
-/// A memory space that is none of the TPU's own: the logical ones (JAX's Pallas
-/// `MemorySpace`), which resolving turns into one, and the host's.
-///
-/// ```
-/// use mosaic_memspace::{MemorySpace, PlainSpace};
-///
-/// assert_eq!("index".parse(), Ok(PlainSpace::Index));
-/// assert_eq!(MemorySpace::INDEX, MemorySpace::Plain(PlainSpace::Index));
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownMemorySpace::plain,
-    parse_err_ty = UnknownMemorySpace
-)]
-#[repr(u8)]
-pub enum PlainSpace {
-    /// Wherever the compiler puts it.
-    Any,
-    /// The core's own memory.
-    Default,
-    /// Where checkify's error codes lie.
-    Error,
-    /// Where an index of the grid or a scalar-prefetch value lies.
-    Index,
-    /// Where a random-number key lies.
-    Key,
-    /// The host's memory.
-    Host,
-}
-
-impl PlainSpace {
-    /// Every plain space.
+words! {
+    /// A memory space that is none of the TPU's own: the logical ones (JAX's Pallas
+    /// `MemorySpace`), which resolving turns into one, and the host's.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::PlainSpace::ALL.len(), 6);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// The word that JAX uses, e.g. `default`.
+    /// use mosaic_memspace::{MemorySpace, PlainSpace};
     ///
+    /// assert_eq!("index".parse(), Ok(PlainSpace::Index));
+    /// assert_eq!(MemorySpace::INDEX, MemorySpace::Plain(PlainSpace::Index));
     /// ```
-    /// assert_eq!(mosaic_memspace::PlainSpace::Host.as_str(), "host");
-    /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    #[repr(u8)]
+    pub enum PlainSpace {
+        /// Wherever the compiler puts it.
+        Any,
+        /// The core's own memory.
+        Default,
+        /// Where checkify's error codes lie.
+        Error,
+        /// Where an index of the grid or a scalar-prefetch value lies.
+        Index,
+        /// Where a random-number key lies.
+        Key,
+        /// The host's memory.
+        Host,
     }
+    path: "PlainSpace",
+    all: 6 "Every plain space",
+    as_str: Host "host" "The word that JAX uses",
+    expecting: "a plain memory space: any, default, error, index, key or host",
+    unknown: UnknownMemorySpace::plain,
 }
-
-word_impls!(PlainSpace, "a plain memory space: any, default, error, index, key or host");
 
 /// The TPU spaces by name, usable as values and as exhaustive patterns.
 macro_rules! tpu_space_consts {

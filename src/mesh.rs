@@ -1,6 +1,6 @@
 //! Cores in a row, and the spaces they own.
 
-use crate::chip::{ChipFacts, NoSparseCores};
+use crate::chip::{ChipFacts, NoSparseCores, SparseCoreFacts};
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 use crate::memory_space::{CoreMemorySpace, MemorySpace};
@@ -84,13 +84,8 @@ impl<'a> Mesh<'a> {
         num_cores: Option<i64>,
         chip: &ChipFacts,
     ) -> Result<Self, MeshError> {
-        let sparse_core = match chip.require_sparse_core() {
-            Ok(sparse_core) => sparse_core,
-            Err(absent) => return Err(MeshError::NoSparseCores(absent)),
-        };
-        let has = sparse_core.num_cores.get();
-        let num_cores = match at_most(num_cores, has, CoresOf::SparseCores, chip) {
-            Ok(num_cores) => num_cores,
+        let num_cores = match sparse_cores(num_cores, chip) {
+            Ok((num_cores, _)) => num_cores,
             Err(error) => return Err(error),
         };
         match at_least_one(num_cores, CoresOf::SparseCores) {
@@ -120,13 +115,8 @@ impl<'a> Mesh<'a> {
         num_subcores: Option<i64>,
         chip: &ChipFacts,
     ) -> Result<Self, MeshError> {
-        let sparse_core = match chip.require_sparse_core() {
-            Ok(sparse_core) => sparse_core,
-            Err(absent) => return Err(MeshError::NoSparseCores(absent)),
-        };
-        let has = sparse_core.num_cores.get();
-        let num_cores = match at_most(num_cores, has, CoresOf::SparseCores, chip) {
-            Ok(num_cores) => num_cores,
+        let (num_cores, sparse_core) = match sparse_cores(num_cores, chip) {
+            Ok(found) => found,
             Err(error) => return Err(error),
         };
         let has = sparse_core.num_subcores.get();
@@ -368,6 +358,21 @@ const fn mismatch(same_axis: bool) -> Option<MeshConflictReason> {
 
 fn owned_spaces(core_type: CoreType) -> impl Iterator<Item = CoreMemorySpace> {
     CoreMemorySpace::ALL.iter().copied().filter(move |tagged| tagged.core_type() == core_type)
+}
+
+/// The number of SparseCores asked for, or of all there are, and what each is.
+const fn sparse_cores(
+    asked: Option<i64>,
+    chip: &ChipFacts,
+) -> Result<(i64, &SparseCoreFacts), MeshError> {
+    let sparse_core = match chip.require_sparse_core() {
+        Ok(sparse_core) => sparse_core,
+        Err(absent) => return Err(MeshError::NoSparseCores(absent)),
+    };
+    match at_most(asked, sparse_core.num_cores.get(), CoresOf::SparseCores, chip) {
+        Ok(num_cores) => Ok((num_cores, sparse_core)),
+        Err(error) => Err(error),
+    }
 }
 
 /// The number asked for, or all there are, if the chip has so many.

@@ -2,9 +2,8 @@
 
 use crate::core_type::CoreType;
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved};
-use crate::word::word_of;
-use std::fmt;
-use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
+use crate::word::words;
+use strum::EnumCount;
 
 /// The memory space that `space` means on a core of type `core_type`.
 ///
@@ -24,60 +23,34 @@ pub const fn resolve(space: MemorySpace, core_type: CoreType) -> Resolved {
     TABLE[kind(space) as usize][number(space) as usize][core_type as usize]
 }
 
-/// Who meets a ref without a memory space: what "no space" means is theirs to say.
-///
-/// ```
-/// use mosaic_memspace::{CallSite, CoreType, MemorySpace, Resolved};
-///
-/// let resolved = CallSite::BlockSpec.resolve(None, CoreType::Tc);
-/// assert_eq!(resolved, Resolved::VMEM);
-/// let resolved = CallSite::BlockSpec.resolve(Some(MemorySpace::SMEM), CoreType::Tc);
-/// assert_eq!(resolved, Resolved::SMEM);
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(serialize_all = "snake_case")]
-#[repr(u8)]
-pub enum CallSite {
-    /// A block spec of a pipelined kernel: `default`.
-    BlockSpec,
-    /// A ref of an unpipelined (mesh) kernel: `any`.
-    UnpipelinedRef,
-    /// A buffer of `emit_pipeline`: `vmem`.
-    EmitPipelineBuffer,
-    /// Anything else: `any` on a TensorCore, `hbm` on a SparseCore.
-    Other,
+words! {
+    /// Who meets a ref without a memory space: what "no space" means is theirs to say.
+    ///
+    /// ```
+    /// use mosaic_memspace::{CallSite, CoreType, MemorySpace, Resolved};
+    ///
+    /// let resolved = CallSite::BlockSpec.resolve(None, CoreType::Tc);
+    /// assert_eq!(resolved, Resolved::VMEM);
+    /// let resolved = CallSite::BlockSpec.resolve(Some(MemorySpace::SMEM), CoreType::Tc);
+    /// assert_eq!(resolved, Resolved::SMEM);
+    /// ```
+    #[repr(u8)]
+    pub enum CallSite {
+        /// A block spec of a pipelined kernel: `default`.
+        BlockSpec,
+        /// A ref of an unpipelined (mesh) kernel: `any`.
+        UnpipelinedRef,
+        /// A buffer of `emit_pipeline`: `vmem`.
+        EmitPipelineBuffer,
+        /// Anything else: `any` on a TensorCore, `hbm` on a SparseCore.
+        Other,
+    }
+    path: "CallSite",
+    all: 4 "Every call site",
+    as_str: Other "other" "A word for it",
 }
 
 impl CallSite {
-    /// Every call site.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::CallSite::ALL.len(), 4);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// A word for it, e.g. `block_spec`.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::CallSite::Other.as_str(), "other");
-    /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
-    }
-
     /// The space that an author who wrote none is taken to have written.
     ///
     /// ```
@@ -111,12 +84,6 @@ impl CallSite {
             Some(space) => resolve(space, core_type),
             None => UNWRITTEN[self as usize][core_type as usize],
         }
-    }
-}
-
-impl fmt::Display for CallSite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

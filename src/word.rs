@@ -90,14 +90,78 @@ impl<M: fmt::Display> fmt::Display for Joined<'_, M> {
     }
 }
 
-/// `Display` by `as_str`, and serde.
-macro_rules! word_impls {
-    ($type:ty, $expecting:literal) => {
+/// Words that are all there are: an enum, its list, and its words both ways.
+///
+/// `all` is their number and what to say of the list, `as_str` an example and what to say
+/// of the word. The words are the variants' names in snake case, or what strum's
+/// `serialize` says. Without `expecting` (for serde) and `unknown` (a constructor of the
+/// error) they are printed only.
+macro_rules! words {
+    (
+        $(#[$attr:meta])*
+        pub enum $name:ident { $($variants:tt)* }
+        path: $path:literal,
+        all: $count:literal $all:literal,
+        as_str: $variant:ident $word:literal $as_str:literal,
+        $(
+            expecting: $expecting:literal,
+            unknown: $error:ident::$unknown:ident $(::<$of:ident>)?,
+        )?
+    ) => {
+        $(#[$attr])*
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::EnumCount,
+            strum::EnumIter, strum::VariantArray, strum::VariantNames,
+        )]
+        $(
+            #[derive(strum::EnumString)]
+            #[strum(parse_err_fn = $error::$unknown $(::<$of>)?, parse_err_ty = $error)]
+        )?
+        #[strum(serialize_all = "snake_case")]
+        pub enum $name { $($variants)* }
+
+        impl $name {
+            #[doc = concat!($all, ".")]
+            ///
+            /// ```
+            #[doc = concat!("assert_eq!(mosaic_memspace::", $path, "::ALL.len(), ", $count, ");")]
+            /// ```
+            pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
+            #[doc = concat!($as_str, ", e.g. `", $word, "`.")]
+            ///
+            /// ```
+            #[doc = concat!("use mosaic_memspace::", $path, ";")]
+            #[doc = concat!(
+                "const WORD: &str = ", stringify!($name), "::", stringify!($variant), ".as_str();"
+            )]
+            #[doc = concat!("assert_eq!(WORD, \"", $word, "\");")]
+            /// ```
+            pub const fn as_str(self) -> &'static str {
+                $crate::word::word_of(<Self as strum::VariantNames>::VARIANTS, self as usize)
+            }
+        }
+
+        $crate::word::display_impl!($name);
+        $($crate::word::serde_impls!($name, $expecting);)?
+    };
+}
+
+/// `Display` by `as_str`.
+macro_rules! display_impl {
+    ($type:ty) => {
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
             }
         }
+    };
+}
+
+/// `Display` by `as_str`, and serde.
+macro_rules! word_impls {
+    ($type:ty, $expecting:literal) => {
+        $crate::word::display_impl!($type);
         $crate::word::serde_impls!($type, $expecting);
     };
 }
@@ -131,5 +195,7 @@ macro_rules! serde_impls {
     };
 }
 
+pub(crate) use display_impl;
 pub(crate) use serde_impls;
 pub(crate) use word_impls;
+pub(crate) use words;

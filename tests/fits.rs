@@ -8,10 +8,10 @@
     reason = "a test"
 )]
 
-use mosaic_memspace::check::{BlockDim, GridAxis, IndexEntry, Operand, Role};
+use mosaic_memspace::check::{BlockDim, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::fit::{FitOperand, ScKernel, Scratch, TcKernel, VmemLimit};
-use mosaic_memspace::{Chip, CoreType, Dtype, Resolved};
+use mosaic_memspace::{Chip, CoreType, Dtype, MemorySpace, Resolved};
 use proptest::prelude::*;
 
 const X: Operand<'static> = Operand {
@@ -26,7 +26,7 @@ const X: Operand<'static> = Operand {
 };
 
 const fn scratch(shape: &'static [u64]) -> Scratch<'static> {
-    Scratch { shape, dtype: Dtype::Float32, space: Resolved::VMEM }
+    Scratch::new(shape, Dtype::Float32, Resolved::VMEM)
 }
 
 fn vmem(kernel: &TcKernel<'_>) -> u64 {
@@ -63,6 +63,59 @@ fn the_oldest_chips_align_what_they_allocate() {
         }
     }
     assert_eq!(of(Chip::V4i, &[X, small], &[short]), 5632);
+}
+
+/// What the body allocates is laid out and rounded up as windows are, and so are
+/// the buffers of `emit_pipeline`.
+#[test]
+fn the_bodys_own_allocations_are_not_scratch() {
+    for (shape, dtype, kernels, bodys) in [
+        (&[16, 128][..], Dtype::Float32, 8192, 8192),
+        (&[1, 128], Dtype::Float32, 512, 1024),
+        (&[5, 200], Dtype::Int8, 2048, 2048),
+        (&[5, 200], Dtype::Int4, 2048, 1024),
+        (&[3, 16, 128], Dtype::Int4, 6144, 3072),
+        (&[3, 16, 128], Dtype::Int2, 6144, 2048),
+        (&[1000], Dtype::Int2, 2048, 1024),
+    ] {
+        let scratch = Scratch::new(shape, dtype, Resolved::VMEM);
+        assert_eq!(of(Chip::V5e, &[], &[scratch]), kernels, "{shape:?} {dtype}");
+        assert_eq!(of(Chip::V4, &[], &[scratch.in_scope()]), bodys, "{shape:?} {dtype}");
+    }
+    let [axis, zero] = [IndexEntry::Axis(0), IndexEntry::Zero];
+    let blocked = |extents: &[u64]| {
+        let dim = |extent: &u64| {
+            if *extent == 0 { BlockDim::Squeezed } else { BlockDim::Blocked(*extent) }
+        };
+        extents.iter().map(dim).collect::<Vec<_>>()
+    };
+    for (array, block, map, dtype, buffers, bytes) in [
+        (&[64, 128][..], &[8, 128][..], &[axis, zero][..], Dtype::Float32, None, 8192),
+        (&[64, 128], &[8, 128], &[axis, zero], Dtype::Bfloat16, Some(5), 10240),
+        (&[64, 128], &[64, 128], &[zero, zero], Dtype::Float32, Some(3), 32768),
+        (&[8192], &[1024], &[axis], Dtype::Bfloat16, Some(3), 6144),
+        (&[8, 16, 128], &[0, 16, 128], &[axis, zero, zero], Dtype::Float32, None, 16384),
+        (&[8, 4, 128], &[0, 4, 128], &[axis, zero, zero], Dtype::Bfloat16, Some(3), 3072),
+        (&[8, 1024], &[0, 1024], &[axis, zero], Dtype::Float32, Some(3), 12288),
+        (&[1, 64, 128], &[0, 64, 128], &[zero, zero, zero], Dtype::Float32, None, 65536),
+        (&[64, 128], &[8, 128], &[zero, zero], Dtype::Float32, None, 8192),
+        (&[8, 16, 128], &[1, 16, 128], &[axis, zero, zero], Dtype::Int4, None, 2048),
+    ] {
+        let block = blocked(block);
+        let operand = Operand {
+            array_shape: array,
+            block_shape: Some(&block),
+            index_map: Some(map),
+            dtype,
+            buffers,
+            ..X
+        };
+        let hbm = Some(MemorySpace::HBM);
+        let buffer = PipelineBuffer::new(&operand, None, hbm, &[GridAxis::new(8)]);
+        let shape: Vec<u64> = buffer.unwrap().unwrap().shape().collect();
+        let scratch = Scratch::new(&shape, dtype, Resolved::VMEM).in_scope();
+        assert_eq!(of(Chip::V5e, &[], &[scratch]), bytes, "{array:?} {block:?} {dtype}");
+    }
 }
 
 /// v5p shares a parallel axis between two cores.
@@ -170,7 +223,7 @@ fn each_fault_says_what_would_be_right() {
     let in_vmem = [FitOperand { array_in_vmem: true, ..array.into() }];
     let half = Operand { array_shape: &[16384, 1024], space: Resolved::ANY, ..X };
     let half_in_vmem = [FitOperand { array_in_vmem: true, ..half.into() }];
-    let table = Scratch { shape: &[262_144], dtype: Dtype::Int32, space: Resolved::SMEM };
+    let table = Scratch::new(&[262_144], Dtype::Int32, Resolved::SMEM);
     let tight = Scratch { shape: &[261_200], ..table };
     for (kernel, code, message, help) in [
         (
@@ -258,7 +311,7 @@ fn the_pool_counts_every_subcore() {
     };
     let (vector, scalar) = (CoreType::ScVectorSubcore, CoreType::ScScalarSubcore);
     let space = Resolved::VMEM;
-    let lines = Scratch { shape: &[200_000], dtype: Dtype::Float32, space };
+    let lines = Scratch::new(&[200_000], Dtype::Float32, space);
     let halve = "halve dimension 0 of scratch 0, to 100000".to_owned();
     assert_eq!(
         kernel(&[lines], vector, true),
@@ -274,10 +327,10 @@ fn the_pool_counts_every_subcore() {
         (&[128, 9, 5], Dtype::Int8, false, 9216),
         (&[1001], Dtype::Float32, false, 1024),
     ] {
-        let scratch = Scratch { shape, dtype, space: shared };
+        let scratch = Scratch::new(shape, dtype, shared);
         assert_eq!(kernel(&[scratch], vector, tc_tiling).0, words * 4, "{shape:?} {dtype}");
     }
-    let table = Scratch { shape: &[20_000], dtype: Dtype::Int32, space: Resolved::SMEM };
+    let table = Scratch::new(&[20_000], Dtype::Int32, Resolved::SMEM);
     let help = "keep large tables in hbm and copy the part in use".to_owned();
     assert_eq!(kernel(&[table], scalar, true), (0, vec![(Code::SmemOverflow, help)]));
     let fits = Scratch { shape: &[16_256], ..table };
@@ -356,7 +409,7 @@ proptest! {
             .collect();
         let scratch: Vec<_> = scratch
             .iter()
-            .map(|(shape, space)| Scratch { shape, dtype, space: *space })
+            .map(|(shape, space)| Scratch::new(shape, dtype, *space))
             .collect();
         let kernel = TcKernel {
             grid: &grid,

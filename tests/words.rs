@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
+use mosaic_memspace::check::{AccessOp, AccessShape, Assumption, DmaMode};
 use mosaic_memspace::custom_call::{
     AutoAssign, Color, DeviceType, DimensionSemantics, OptLevel, SideEffects, Tiling,
 };
@@ -37,6 +38,10 @@ macro_rules! for_each_type {
         $check::<Code>(Code::ALL);
         $check::<Chip>(Chip::ALL);
         $check::<Dtype>(Dtype::ALL);
+        $check::<AccessOp>(AccessOp::ALL);
+        $check::<AccessShape>(AccessShape::ALL);
+        $check::<Assumption>(Assumption::ALL);
+        $check::<DmaMode>(DmaMode::ALL);
     };
 }
 

@@ -54,8 +54,8 @@ const OPERANDS: [Operand<'static>; 5] = [
 ];
 
 pub(crate) const SCRATCH: [Scratch<'static>; 2] = [
-    Scratch { shape: &[256, 128], dtype: Dtype::Float32, space: Resolved::VMEM },
-    Scratch { shape: &[100, 3], dtype: Dtype::Int8, space: Resolved::VMEM },
+    Scratch::new(&[256, 128], Dtype::Float32, Resolved::VMEM),
+    Scratch::new(&[100, 3], Dtype::Int8, Resolved::VMEM),
 ];
 
 /// Four of each kind, inputs before outputs.

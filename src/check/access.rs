@@ -3,102 +3,50 @@
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved, TpuSpace};
-use crate::word::{List, Word, word_impls, word_of};
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+use crate::word::{List, Word, words};
+use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
 
-/// One of the two directions between a ref and a core's registers.
-///
-/// ```
-/// use mosaic_memspace::check::AccessOp;
-/// assert_eq!("store".parse(), Ok(AccessOp::Store));
-/// assert_eq!(AccessOp::Load.as_str(), "load");
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownAccess::new::<Self>,
-    parse_err_ty = UnknownAccess
-)]
-pub enum AccessOp {
-    /// From the ref (`ref[...]`, JAX's `get`).
-    Load,
-    /// To the ref (`ref[...] = x`, JAX's `swap`).
-    Store,
-}
-
-impl AccessOp {
-    /// `load` or `store`.
+words! {
+    /// One of the two directions between a ref and a core's registers.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::check::AccessOp::Store.as_str(), "store");
+    /// use mosaic_memspace::check::AccessOp;
+    /// assert_eq!("store".parse(), Ok(AccessOp::Store));
+    /// assert_eq!(AccessOp::Load.as_str(), "load");
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    pub enum AccessOp {
+        /// From the ref (`ref[...]`, JAX's `get`).
+        Load,
+        /// To the ref (`ref[...] = x`, JAX's `swap`).
+        Store,
     }
+    path: "check::AccessOp",
+    all: 2 "Both",
+    as_str: Store "store" "The word",
+    expecting: "load or store",
+    unknown: UnknownAccess::new::<Self>,
 }
 
-word_impls!(AccessOp, "load or store");
-
-/// What is loaded or stored at once.
-///
-/// ```
-/// use mosaic_memspace::check::AccessShape;
-/// assert_eq!("scalar".parse(), Ok(AccessShape::Scalar));
-/// assert_eq!(AccessShape::Vector.as_str(), "vector");
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownAccess::new::<Self>,
-    parse_err_ty = UnknownAccess
-)]
-pub enum AccessShape {
-    /// One element: every dimension indexed away.
-    Scalar,
-    /// An array of rank 1 or more.
-    Vector,
-}
-
-impl AccessShape {
-    /// `scalar` or `vector`.
+words! {
+    /// What is loaded or stored at once.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::check::AccessShape::Scalar.as_str(), "scalar");
+    /// use mosaic_memspace::check::AccessShape;
+    /// assert_eq!("scalar".parse(), Ok(AccessShape::Scalar));
+    /// assert_eq!(AccessShape::Vector.as_str(), "vector");
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    pub enum AccessShape {
+        /// One element: every dimension indexed away.
+        Scalar,
+        /// An array of rank 1 or more.
+        Vector,
     }
+    path: "check::AccessShape",
+    all: 2 "Both",
+    as_str: Scalar "scalar" "The word",
+    expecting: "scalar or vector",
+    unknown: UnknownAccess::new::<Self>,
 }
-
-word_impls!(AccessShape, "scalar or vector");
 
 /// A load or a store.
 ///

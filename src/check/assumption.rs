@@ -3,66 +3,35 @@
 use super::access::UnknownAccess;
 use crate::error::{Code, Fault};
 use crate::memory_space::{MemorySpace, TpuSpace};
-use crate::word::{List, word_impls, word_of};
+use crate::word::{List, words};
 use std::fmt;
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 
-/// A promise about the accesses of a ref (a keyword of `pltpu.annotate`).
-///
-/// ```
-/// use mosaic_memspace::check::Assumption;
-/// assert_eq!("no_hazard".parse(), Ok(Assumption::NoHazard));
-/// assert!(Assumption::NoHazardNoDeps.overrides_hazards());
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownAccess::new::<Self>,
-    parse_err_ty = UnknownAccess
-)]
-pub enum Assumption {
-    /// The kernel never stores there; copies may still.
-    NoStore,
-    /// Accesses do not meet in a bank.
-    NoBankConflict,
-    /// A load may follow a store at once; dependencies are kept.
-    NoHazard,
-    /// Loads and stores may change places.
-    NoHazardNoDeps,
-}
-
-impl Assumption {
-    /// Every promise.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::check::Assumption::ALL.len(), 4);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `no_store`.
+words! {
+    /// A promise about the accesses of a ref (a keyword of `pltpu.annotate`).
     ///
     /// ```
     /// use mosaic_memspace::check::Assumption;
-    /// assert_eq!(Assumption::NoBankConflict.as_str(), "no_bank_conflict");
+    /// assert_eq!("no_hazard".parse(), Ok(Assumption::NoHazard));
+    /// assert!(Assumption::NoHazardNoDeps.overrides_hazards());
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    pub enum Assumption {
+        /// The kernel never stores there; copies may still.
+        NoStore,
+        /// Accesses do not meet in a bank.
+        NoBankConflict,
+        /// A load may follow a store at once; dependencies are kept.
+        NoHazard,
+        /// Loads and stores may change places.
+        NoHazardNoDeps,
     }
+    path: "check::Assumption",
+    all: 4 "Every promise",
+    as_str: NoBankConflict "no_bank_conflict" "JAX's word",
+    expecting: "no_store, no_bank_conflict, no_hazard or no_hazard_no_deps",
+    unknown: UnknownAccess::new::<Self>,
+}
 
+impl Assumption {
     /// Whether it changes how the compiler keeps a load behind a store.
     ///
     /// ```
@@ -75,8 +44,6 @@ impl Assumption {
         }
     }
 }
-
-word_impls!(Assumption, "no_store, no_bank_conflict, no_hazard or no_hazard_no_deps");
 
 /// The promises about one ref, or one slice of it (JAX's `AccessAssumption`).
 ///

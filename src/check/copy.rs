@@ -6,58 +6,32 @@ use crate::core_type::CoreType;
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
 use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
-use crate::word::{word_impls, word_of};
+use crate::word::words;
 use std::fmt;
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+use strum::{EnumCount, EnumIter, VariantArray};
 
-/// How a copy finds its rows.
-///
-/// ```
-/// use mosaic_memspace::check::DmaMode;
-/// assert_eq!("gather".parse(), Ok(DmaMode::Gather));
-/// assert_eq!(DmaMode::Scatter.as_str(), "scatter");
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownAccess::new::<Self>,
-    parse_err_ty = UnknownAccess
-)]
-pub enum DmaMode {
-    /// Without indices: row after row.
-    Copy,
-    /// The source's rows are picked by indices.
-    Gather,
-    /// The destination's rows are picked by indices.
-    Scatter,
-}
-
-impl DmaMode {
-    /// `copy`, `gather` or `scatter`.
+words! {
+    /// How a copy finds its rows.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::check::DmaMode::Copy.as_str(), "copy");
+    /// use mosaic_memspace::check::DmaMode;
+    /// assert_eq!("gather".parse(), Ok(DmaMode::Gather));
+    /// assert_eq!(DmaMode::Scatter.as_str(), "scatter");
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    pub enum DmaMode {
+        /// Without indices: row after row.
+        Copy,
+        /// The source's rows are picked by indices.
+        Gather,
+        /// The destination's rows are picked by indices.
+        Scatter,
     }
+    path: "check::DmaMode",
+    all: 3 "All of them",
+    as_str: Copy "copy" "The word",
+    expecting: "copy, gather or scatter",
+    unknown: UnknownAccess::new::<Self>,
 }
-
-word_impls!(DmaMode, "copy, gather or scatter");
 
 /// An asynchronous copy (`pltpu.async_copy`, Mosaic's `tpu.enqueue_dma` and
 /// `tpu.enqueue_indirect_dma`).
@@ -410,29 +384,21 @@ pub const fn by_way_of(src: Resolved, dst: Resolved, core_type: CoreType) -> Opt
     None
 }
 
-/// One of the two ends of a copy.
-///
-/// ```
-/// assert_eq!(mosaic_memspace::check::CopyEnd::Source.as_str(), "source");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray, VariantNames)]
-#[strum(serialize_all = "snake_case")]
-pub enum CopyEnd {
-    /// Where it reads.
-    Source,
-    /// Where it writes.
-    Destination,
-}
-
-impl CopyEnd {
-    /// `source` or `destination`.
+words! {
+    /// One of the two ends of a copy.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::check::CopyEnd::Destination.as_str(), "destination");
+    /// assert_eq!(mosaic_memspace::check::CopyEnd::Source.as_str(), "source");
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    pub enum CopyEnd {
+        /// Where it reads.
+        Source,
+        /// Where it writes.
+        Destination,
     }
+    path: "check::CopyEnd",
+    all: 2 "Both",
+    as_str: Destination "destination" "The word",
 }
 
 /// The indices of a gather or a scatter.

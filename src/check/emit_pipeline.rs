@@ -239,21 +239,14 @@ impl Fault for EmitPipelineFault {
 
 #[cfg(test)]
 mod tests {
-    use super::super::window::{IndexEntry, Role};
+    use super::super::window::tests::{GRID, X as BLOCKED};
     use super::*;
-    use crate::dtype::Dtype;
 
     const X: Operand<'static> = Operand {
-        role: Role::Input,
         array_shape: &[64, 128],
         block_shape: Some(&[BlockDim::Blocked(64), BlockDim::Blocked(128)]),
-        element_shape: &[],
-        dtype: Dtype::Float32,
-        index_map: Some(&[IndexEntry::Axis(0), IndexEntry::Zero]),
-        space: Resolved::VMEM,
-        buffers: None,
+        ..BLOCKED
     };
-    const GRID: [GridAxis; 1] = [GridAxis::new(4)];
 
     fn shape(operand: &Operand<'_>, grid: &[GridAxis]) -> Vec<u64> {
         let buffer = PipelineBuffer::new(operand, None, Some(MemorySpace::HBM), grid);

@@ -589,10 +589,10 @@ const fn nth(grid: &[GridAxis], axis: usize) -> Option<GridAxis> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const X: Operand<'static> = Operand {
+    pub(in super::super) const X: Operand<'static> = Operand {
         role: Role::Input,
         array_shape: &[512, 256],
         block_shape: Some(&[BlockDim::Blocked(128), BlockDim::Blocked(256)]),
@@ -602,7 +602,7 @@ mod tests {
         space: Resolved::VMEM,
         buffers: None,
     };
-    const GRID: [GridAxis; 1] = [GridAxis::new(4)];
+    pub(in super::super) const GRID: [GridAxis; 1] = [GridAxis::new(4)];
 
     #[test]
     fn each_fault_says_what_would_be_right() {

@@ -12,98 +12,67 @@ pub use cores::NoSparseCores;
 pub use facts::{ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts};
 pub use tiling::{InferredTiling, ScVectorShapes, TilingError};
 
-use crate::error::{Code, Fault};
-use crate::word::{List, Word, word_impls, word_of};
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+use crate::error::unknown_word;
+use crate::word::words;
+use strum::VariantNames;
 
-/// A registered TPU chip (JAX's `ChipVersion`).
-///
-/// Its facts are [`facts`](Self::facts). A chip that is not among these is
-/// described by a [`ChipFacts`] of the caller's own: everything that needs a
-/// chip takes the facts. New chips come with new versions of JAX.
-///
-/// All that is known of chips, tilings, meshes and accumulators is known at compile
-/// time. What is not `const` says why; reading and printing are traits, which
-/// cannot be.
-///
-/// ```
-/// use mosaic_memspace::Chip;
-///
-/// assert_eq!("v5e".parse(), Ok(Chip::V5e));
-/// assert_eq!(Chip::Tpu7x.as_str(), "7x");
-/// const VMEM: u64 = Chip::V5e.facts().vmem_capacity_bytes;
-/// assert_eq!(VMEM, 128 << 20);
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownChip::new,
-    parse_err_ty = UnknownChip
-)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum Chip {
-    /// `v2`
-    V2,
-    /// `v3`
-    V3,
-    /// `v4i`, whose device kind is `TPU v4 lite`.
-    V4i,
-    /// `v4`
-    V4,
-    /// `v5e`, whose device kind is `TPU v5 lite`.
-    V5e,
-    /// `v5p`, whose device kind is `TPU v5`.
-    V5p,
-    /// `v6e`, whose device kind is `TPU v6 lite`.
-    V6e,
-    /// `7`
-    #[strum(serialize = "7")]
-    Tpu7,
-    /// `7x`
-    #[strum(serialize = "7x")]
-    Tpu7x,
-    /// `8i`
-    #[strum(serialize = "8i")]
-    Tpu8i,
-    /// `8t`
-    #[strum(serialize = "8t")]
-    Tpu8t,
-}
-
-impl Chip {
-    /// Every registered chip, the oldest first.
+words! {
+    /// A registered TPU chip (JAX's `ChipVersion`).
     ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::Chip::ALL.len(), 11);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `v5e`.
+    /// Its facts are [`facts`](Self::facts). A chip that is not among these is
+    /// described by a [`ChipFacts`] of the caller's own: everything that needs a
+    /// chip takes the facts. New chips come with new versions of JAX.
+    ///
+    /// All that is known of chips, tilings, meshes and accumulators is known at compile
+    /// time. What is not `const` says why; reading and printing are traits, which
+    /// cannot be.
     ///
     /// ```
     /// use mosaic_memspace::Chip;
-    /// const NAME: &str = Chip::Tpu8i.as_str();
-    /// assert_eq!(NAME, "8i");
+    ///
+    /// assert_eq!("v5e".parse(), Ok(Chip::V5e));
+    /// assert_eq!(Chip::Tpu7x.as_str(), "7x");
+    /// const VMEM: u64 = Chip::V5e.facts().vmem_capacity_bytes;
+    /// assert_eq!(VMEM, 128 << 20);
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    #[non_exhaustive]
+    #[repr(u8)]
+    pub enum Chip {
+        /// `v2`
+        V2,
+        /// `v3`
+        V3,
+        /// `v4i`, whose device kind is `TPU v4 lite`.
+        V4i,
+        /// `v4`
+        V4,
+        /// `v5e`, whose device kind is `TPU v5 lite`.
+        V5e,
+        /// `v5p`, whose device kind is `TPU v5`.
+        V5p,
+        /// `v6e`, whose device kind is `TPU v6 lite`.
+        V6e,
+        /// `7`
+        #[strum(serialize = "7")]
+        Tpu7,
+        /// `7x`
+        #[strum(serialize = "7x")]
+        Tpu7x,
+        /// `8i`
+        #[strum(serialize = "8i")]
+        Tpu8i,
+        /// `8t`
+        #[strum(serialize = "8t")]
+        Tpu8t,
     }
+    path: "Chip",
+    all: 11 "Every registered chip, the oldest first",
+    as_str: Tpu8i "8i" "JAX's word",
+    expecting: "a chip: v2, v3, v4i, v4, v5e, v5p, v6e, 7, 7x, 8i or 8t",
+    unknown: UnknownChip::new,
+}
 
+impl Chip {
     /// The facts of the chip with one TensorCore to a logical device (JAX:
     /// `get_tpu_info_for_chip`); see [`ChipFacts::with_num_cores`] for two.
     ///
@@ -118,41 +87,20 @@ impl Chip {
     }
 }
 
-word_impls!(Chip, "a chip: v2, v3, v4i, v4, v5e, v5p, v6e, 7, 7x, 8i or 8t");
-
-/// A word from outside that names no registered chip.
-///
-/// ```
-/// use mosaic_memspace::Chip;
-/// let error = "v9".parse::<Chip>().unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "unknown chip: v9; expected one of v2, v3, v4i, v4, v5e, v5p, v6e, 7, 7x, 8i, 8t"
-/// );
-/// assert_eq!(error.word(), "v9");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown chip: {0}; expected one of {known}", known = List(Self::known()))]
-pub struct UnknownChip(Word);
-
-impl UnknownChip {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-
-    /// The words that name a chip.
-    pub const fn known() -> &'static [&'static str] {
-        <Chip as VariantNames>::VARIANTS
-    }
-}
-
-impl Fault for UnknownChip {
-    fn code(&self) -> Code {
-        Code::UnknownChip
-    }
+unknown_word! {
+    /// A word from outside that names no registered chip.
+    ///
+    /// ```
+    /// use mosaic_memspace::Chip;
+    /// let error = "v9".parse::<Chip>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "unknown chip: v9; expected one of v2, v3, v4i, v4, v5e, v5p, v6e, 7, 7x, 8i, 8t"
+    /// );
+    /// assert_eq!(error.word(), "v9");
+    /// ```
+    pub struct UnknownChip
+    code: UnknownChip,
+    message: "unknown chip",
+    known: <Chip as VariantNames>::VARIANTS,
 }

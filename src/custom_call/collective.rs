@@ -1,69 +1,35 @@
 //! How the calls of a module are given collective ids.
 
 use super::collective_id::{BASE, Call, CollectiveId, CollectiveIdError};
-use crate::error::{Code, Fault};
-use crate::word::{List, Word, word_impls, word_of};
+use crate::error::unknown_word;
+use crate::word::words;
 use std::collections::{BTreeSet, HashMap};
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
 
-/// Which calls are given an id (JAX's `jax_pallas_auto_assign_collective_ids`).
-///
-/// ```
-/// use mosaic_memspace::custom_call::AutoAssign;
-/// assert_eq!("override".parse(), Ok(AutoAssign::Override));
-/// assert_eq!(AutoAssign::default(), AutoAssign::No);
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownAutoAssign::new,
-    parse_err_ty = UnknownAutoAssign
-)]
-pub enum AutoAssign {
-    /// `no`: calls that tag their barrier semaphore.
-    #[default]
-    No,
-    /// `yes`: calls without an id of their own.
-    Yes,
-    /// `override`: all; what authors gave is ignored.
-    Override,
-}
-
-impl AutoAssign {
-    /// All of them.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::AutoAssign::ALL.len(), 3);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `override`.
+words! {
+    /// Which calls are given an id (JAX's `jax_pallas_auto_assign_collective_ids`).
     ///
     /// ```
     /// use mosaic_memspace::custom_call::AutoAssign;
-    /// assert_eq!(AutoAssign::Yes.as_str(), "yes");
+    /// assert_eq!("override".parse(), Ok(AutoAssign::Override));
+    /// assert_eq!(AutoAssign::default(), AutoAssign::No);
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    #[derive(Default)]
+    pub enum AutoAssign {
+        /// `no`: calls that tag their barrier semaphore.
+        #[default]
+        No,
+        /// `yes`: calls without an id of their own.
+        Yes,
+        /// `override`: all; what authors gave is ignored.
+        Override,
     }
+    path: "custom_call::AutoAssign",
+    all: 3 "All of them",
+    as_str: Yes "yes" "JAX's word",
+    expecting: "no, yes or override",
+    unknown: UnknownAutoAssign::new,
 }
-
-word_impls!(AutoAssign, "no, yes or override");
 
 /// Where ids are looked for.
 ///
@@ -485,49 +451,28 @@ impl<'a> CollectiveIds<'a> {
     }
 }
 
-/// A word from outside that says not which calls are given an id.
-///
-/// ```
-/// use mosaic_memspace::custom_call::AutoAssign;
-/// let error = "maybe".parse::<AutoAssign>().unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "unknown jax_pallas_auto_assign_collective_ids: maybe; expected one of no, yes, override"
-/// );
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown jax_pallas_auto_assign_collective_ids: {0}; expected one of {known}",
-    known = List(<AutoAssign as VariantNames>::VARIANTS)
-)]
-pub struct UnknownAutoAssign(Word);
-
-impl UnknownAutoAssign {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
+unknown_word! {
+    /// A word from outside that says not which calls are given an id.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::AutoAssign;
-    /// assert_eq!("No".parse::<AutoAssign>().unwrap_err().word(), "No");
+    /// let error = "maybe".parse::<AutoAssign>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "unknown jax_pallas_auto_assign_collective_ids: maybe; expected one of no, yes, override"
+    /// );
     /// ```
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-impl Fault for UnknownAutoAssign {
-    fn code(&self) -> Code {
-        Code::UnknownParamWord
-    }
+    pub struct UnknownAutoAssign
+    code: UnknownParamWord,
+    message: "unknown jax_pallas_auto_assign_collective_ids",
+    known: <AutoAssign as VariantNames>::VARIANTS,
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 mod tests {
     use super::*;
+    use crate::error::{Code, Fault};
 
     const BARRIER: Call<'_> = Call { has_custom_barrier: true, ..Call::new(b"") };
 

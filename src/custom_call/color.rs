@@ -1,9 +1,9 @@
 //! Colours: the numbers by which XLA knows the memory space of an operand.
 
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, unknown_word};
 use crate::memory_space::{CoreMemorySpace, MemorySpace, TpuSpace};
-use crate::word::{List, Word, word_impls};
+use crate::word::word_impls;
 use std::fmt;
 use std::str::FromStr;
 
@@ -494,38 +494,19 @@ impl FromStr for ColorNumber {
     }
 }
 
-/// A word, or a number, that names no colour.
-///
-/// ```
-/// use mosaic_memspace::custom_call::Color;
-/// let error = "HBM".parse::<Color>().unwrap_err();
-/// assert!(error.to_string().starts_with("unknown colour: HBM; expected one of hbm, vmem, "));
-/// assert_eq!(error.word(), "HBM");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown colour: {0}; expected one of {known}", known = List(Color::WORDS))]
-pub struct UnknownColor(Word);
-
-impl UnknownColor {
-    fn new(word: &str) -> Self {
-        Self(Word::new(word))
-    }
-
-    /// The word, as it came.
+unknown_word! {
+    /// A word, or a number, that names no colour.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::ColorNumber;
-    /// assert_eq!("x".parse::<ColorNumber>().unwrap_err().word(), "x");
+    /// use mosaic_memspace::custom_call::Color;
+    /// let error = "HBM".parse::<Color>().unwrap_err();
+    /// assert!(error.to_string().starts_with("unknown colour: HBM; expected one of hbm, vmem, "));
+    /// assert_eq!(error.word(), "HBM");
     /// ```
-    pub fn word(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-impl Fault for UnknownColor {
-    fn code(&self) -> Code {
-        Code::UnknownColor
-    }
+    pub struct UnknownColor
+    code: UnknownColor,
+    message: "unknown colour",
+    known: Color::WORDS,
 }
 
 #[cfg(test)]

@@ -3,68 +3,38 @@
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 use crate::mesh::Mesh;
-use crate::word::{List, Word, word_impls, word_of};
-use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
+use crate::word::{List, Word, words};
+use strum::VariantNames;
 
-/// What the steps along one grid axis may assume of each other (JAX:
-/// `GridDimensionSemantics`).
-///
-/// ```
-/// use mosaic_memspace::custom_call::DimensionSemantics;
-///
-/// assert_eq!("core_parallel".parse(), Ok(DimensionSemantics::CoreParallel));
-/// let attribute = DimensionSemantics::Parallel.attribute();
-/// assert_eq!(attribute, "#tpu.dimension_semantics<parallel>");
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownParamWord::dimension_semantics,
-    parse_err_ty = UnknownParamWord
-)]
-pub enum DimensionSemantics {
-    /// The steps may run in any order.
-    Parallel,
-    /// The axis is spread over the cores.
-    CoreParallel,
-    /// The axis is spread over the subcores.
-    SubcoreParallel,
-    /// The steps run one after the other; what is meant when nothing is said.
-    Arbitrary,
-}
-
-impl DimensionSemantics {
-    /// All of them.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::DimensionSemantics::ALL.len(), 4);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `core_parallel`.
+words! {
+    /// What the steps along one grid axis may assume of each other (JAX:
+    /// `GridDimensionSemantics`).
     ///
     /// ```
     /// use mosaic_memspace::custom_call::DimensionSemantics;
-    /// assert_eq!(DimensionSemantics::Arbitrary.as_str(), "arbitrary");
+    ///
+    /// assert_eq!("core_parallel".parse(), Ok(DimensionSemantics::CoreParallel));
+    /// let attribute = DimensionSemantics::Parallel.attribute();
+    /// assert_eq!(attribute, "#tpu.dimension_semantics<parallel>");
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    pub enum DimensionSemantics {
+        /// The steps may run in any order.
+        Parallel,
+        /// The axis is spread over the cores.
+        CoreParallel,
+        /// The axis is spread over the subcores.
+        SubcoreParallel,
+        /// The steps run one after the other; what is meant when nothing is said.
+        Arbitrary,
     }
+    path: "custom_call::DimensionSemantics",
+    all: 4 "All of them",
+    as_str: Arbitrary "arbitrary" "JAX's word",
+    expecting: "dimension semantics",
+    unknown: UnknownParamWord::dimension_semantics,
+}
 
+impl DimensionSemantics {
     /// Mosaic's attribute, an element of a function's `dimension_semantics`.
     ///
     /// ```
@@ -81,8 +51,6 @@ impl DimensionSemantics {
         }
     }
 }
-
-word_impls!(DimensionSemantics, "dimension semantics");
 
 impl Mesh<'_> {
     /// What the cores along each axis may assume of each other.
@@ -105,70 +73,40 @@ impl Mesh<'_> {
     }
 }
 
-/// What XLA may do with a call whose results are not used, or that is made twice
-/// (JAX: `SideEffectType`).
-///
-/// | | `has_side_effect` | `xla_allow_dce_side_effecting_op` | merged with its like | dropped when unused |
-/// |---|---|---|---|---|
-/// | pure | `false` | | yes | yes |
-/// | dataflow_side_effecting | `true` | `"true"` | no | yes |
-/// | side_effecting | `true` | | no | no |
-///
-/// ```
-/// use mosaic_memspace::custom_call::SideEffects;
-///
-/// assert_eq!("pure".parse(), Ok(SideEffects::Pure));
-/// assert_eq!(SideEffects::from(true), SideEffects::SideEffecting);
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "snake_case",
-    parse_err_fn = UnknownParamWord::side_effects,
-    parse_err_ty = UnknownParamWord
-)]
-pub enum SideEffects {
-    /// May be merged and dropped; JAX's `False`.
-    #[default]
-    Pure,
-    /// May be dropped, but not merged.
-    DataflowSideEffecting,
-    /// May be neither merged nor dropped; JAX's `True`.
-    SideEffecting,
-}
-
-impl SideEffects {
-    /// All of them.
+words! {
+    /// What XLA may do with a call whose results are not used, or that is made twice
+    /// (JAX: `SideEffectType`).
     ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::SideEffects::ALL.len(), 3);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `side_effecting`.
+    /// | | `has_side_effect` | `xla_allow_dce_side_effecting_op` | merged with its like | dropped when unused |
+    /// |---|---|---|---|---|
+    /// | pure | `false` | | yes | yes |
+    /// | dataflow_side_effecting | `true` | `"true"` | no | yes |
+    /// | side_effecting | `true` | | no | no |
     ///
     /// ```
     /// use mosaic_memspace::custom_call::SideEffects;
-    /// assert_eq!(SideEffects::Pure.as_str(), "pure");
+    ///
+    /// assert_eq!("pure".parse(), Ok(SideEffects::Pure));
+    /// assert_eq!(SideEffects::from(true), SideEffects::SideEffecting);
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    #[derive(Default)]
+    pub enum SideEffects {
+        /// May be merged and dropped; JAX's `False`.
+        #[default]
+        Pure,
+        /// May be dropped, but not merged.
+        DataflowSideEffecting,
+        /// May be neither merged nor dropped; JAX's `True`.
+        SideEffecting,
     }
+    path: "custom_call::SideEffects",
+    all: 3 "All of them",
+    as_str: Pure "pure" "JAX's word",
+    expecting: "side effects",
+    unknown: UnknownParamWord::side_effects,
+}
 
+impl SideEffects {
     /// The custom call's `has_side_effect` attribute.
     ///
     /// ```
@@ -206,61 +144,33 @@ impl From<bool> for SideEffects {
     }
 }
 
-word_impls!(SideEffects, "side effects");
-
-/// How arrays lie in the memory of a SparseCore kernel (JAX: `Tiling`).
-///
-/// ```
-/// use mosaic_memspace::CoreType;
-/// use mosaic_memspace::custom_call::Tiling;
-///
-/// let tiling = Tiling::resolve(Some(false), CoreType::ScVectorSubcore);
-/// assert_eq!(tiling, Ok(Some(Tiling::SparseCore)));
-/// assert_eq!(Tiling::Compact.as_str(), "TILING_COMPACT");
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(parse_err_fn = UnknownParamWord::tiling, parse_err_ty = UnknownParamWord)]
-pub enum Tiling {
-    /// `TILING_COMPACT`: as on a TensorCore; what is meant when nothing is said.
-    #[strum(serialize = "TILING_COMPACT")]
-    Compact,
-    /// `TILING_SPARSE_CORE`: a SparseCore's own.
-    #[strum(serialize = "TILING_SPARSE_CORE")]
-    SparseCore,
+words! {
+    /// How arrays lie in the memory of a SparseCore kernel (JAX: `Tiling`).
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::custom_call::Tiling;
+    ///
+    /// let tiling = Tiling::resolve(Some(false), CoreType::ScVectorSubcore);
+    /// assert_eq!(tiling, Ok(Some(Tiling::SparseCore)));
+    /// assert_eq!(Tiling::Compact.as_str(), "TILING_COMPACT");
+    /// ```
+    pub enum Tiling {
+        /// `TILING_COMPACT`: as on a TensorCore; what is meant when nothing is said.
+        #[strum(serialize = "TILING_COMPACT")]
+        Compact,
+        /// `TILING_SPARSE_CORE`: a SparseCore's own.
+        #[strum(serialize = "TILING_SPARSE_CORE")]
+        SparseCore,
+    }
+    path: "custom_call::Tiling",
+    all: 2 "Both",
+    as_str: SparseCore "TILING_SPARSE_CORE" "The word in the custom call's JSON",
+    expecting: "a tiling: TILING_COMPACT or TILING_SPARSE_CORE",
+    unknown: UnknownParamWord::tiling,
 }
 
 impl Tiling {
-    /// Both.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::Tiling::ALL.len(), 2);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// The word in the custom call's JSON, e.g. `TILING_COMPACT`.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::Tiling;
-    /// assert_eq!(Tiling::SparseCore.as_str(), "TILING_SPARSE_CORE");
-    /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
-    }
-
     /// The tiling that `use_tc_tiling_on_sc` means (JAX: `_resolve_tiling`); a
     /// TensorCore kernel has none to choose.
     ///
@@ -293,8 +203,6 @@ impl Tiling {
     }
 }
 
-word_impls!(Tiling, "a tiling: TILING_COMPACT or TILING_SPARSE_CORE");
-
 /// `use_tc_tiling_on_sc` given to a TensorCore kernel.
 ///
 /// ```
@@ -315,115 +223,60 @@ impl Fault for TcTilingFlagOnTensorCore {
     }
 }
 
-/// How hard the SparseCore compiler tries (JAX: `OptLevel`; unset means O3).
-///
-/// ```
-/// use mosaic_memspace::custom_call::OptLevel;
-/// assert_eq!("O2".parse(), Ok(OptLevel::O2));
-/// assert_eq!(OptLevel::O0.as_str(), "O0");
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(parse_err_fn = UnknownParamWord::opt_level, parse_err_ty = UnknownParamWord)]
-pub enum OptLevel {
-    /// `O0`
-    O0,
-    /// `O1`
-    O1,
-    /// `O2`
-    O2,
-    /// `O3`
-    O3,
-}
-
-impl OptLevel {
-    /// All of them.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::OptLevel::ALL.len(), 4);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, e.g. `O2`.
+words! {
+    /// How hard the SparseCore compiler tries (JAX: `OptLevel`; unset means O3).
     ///
     /// ```
     /// use mosaic_memspace::custom_call::OptLevel;
-    /// assert_eq!(OptLevel::O3.as_str(), "O3");
+    /// assert_eq!("O2".parse(), Ok(OptLevel::O2));
+    /// assert_eq!(OptLevel::O0.as_str(), "O0");
     /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
+    pub enum OptLevel {
+        /// `O0`
+        #[strum(serialize = "O0")]
+        O0,
+        /// `O1`
+        #[strum(serialize = "O1")]
+        O1,
+        /// `O2`
+        #[strum(serialize = "O2")]
+        O2,
+        /// `O3`
+        #[strum(serialize = "O3")]
+        O3,
     }
+    path: "custom_call::OptLevel",
+    all: 4 "All of them",
+    as_str: O3 "O3" "JAX's word",
+    expecting: "an opt level: O0, O1, O2 or O3",
+    unknown: UnknownParamWord::opt_level,
 }
 
-word_impls!(OptLevel, "an opt level: O0, O1, O2 or O3");
-
-/// What a custom call says it runs on.
-///
-/// JAX knows one word, `sparsecore`, and says nothing of a TensorCore kernel.
-///
-/// ```
-/// use mosaic_memspace::CoreType;
-/// use mosaic_memspace::custom_call::DeviceType;
-///
-/// assert_eq!(DeviceType::of(CoreType::ScScalarSubcore), Some(DeviceType::SparseCore));
-/// assert_eq!(DeviceType::of(CoreType::Tc), None);
-/// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(
-    serialize_all = "lowercase",
-    parse_err_fn = UnknownParamWord::device_type,
-    parse_err_ty = UnknownParamWord
-)]
-pub enum DeviceType {
-    /// `sparsecore`
-    SparseCore,
+words! {
+    /// What a custom call says it runs on.
+    ///
+    /// JAX knows one word, `sparsecore`, and says nothing of a TensorCore kernel.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::custom_call::DeviceType;
+    ///
+    /// assert_eq!(DeviceType::of(CoreType::ScScalarSubcore), Some(DeviceType::SparseCore));
+    /// assert_eq!(DeviceType::of(CoreType::Tc), None);
+    /// ```
+    pub enum DeviceType {
+        /// `sparsecore`
+        #[strum(serialize = "sparsecore")]
+        SparseCore,
+    }
+    path: "custom_call::DeviceType",
+    all: 1 "All of them",
+    as_str: SparseCore "sparsecore" "JAX's word",
+    expecting: "a device type: sparsecore",
+    unknown: UnknownParamWord::device_type,
 }
 
 impl DeviceType {
-    /// All of them.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::DeviceType::ALL.len(), 1);
-    /// ```
-    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
-
-    /// JAX's word, `sparsecore`.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::DeviceType;
-    /// assert_eq!(DeviceType::SparseCore.as_str(), "sparsecore");
-    /// ```
-    pub const fn as_str(self) -> &'static str {
-        word_of(<Self as VariantNames>::VARIANTS, self as usize)
-    }
-
     /// The word in the custom call's JSON.
     ///
     /// ```
@@ -452,8 +305,6 @@ impl DeviceType {
         }
     }
 }
-
-word_impls!(DeviceType, "a device type: sparsecore");
 
 /// A word from outside that a compiler parameter does not take.
 ///

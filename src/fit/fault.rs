@@ -72,7 +72,7 @@ impl Overflow {
 /// use mosaic_memspace::fit::{Scratch, TcKernel};
 /// use mosaic_memspace::{Chip, Dtype, Resolved};
 ///
-/// let sum = Scratch { shape: &[40_000, 128], dtype: Dtype::Float32, space: Resolved::VMEM };
+/// let sum = Scratch::new(&[40_000, 128], Dtype::Float32, Resolved::VMEM);
 /// let kernel = TcKernel { scratch: &[sum], ..TcKernel::new(Chip::V5e.facts()) };
 /// let faults = kernel.faults()?;
 /// assert_eq!(faults[0].code(), Code::VmemOverflow);
@@ -334,7 +334,7 @@ impl TcKernel<'_> {
 /// use mosaic_memspace::fit::{Scratch, TcKernel, smem_fault};
 /// use mosaic_memspace::{Chip, Dtype, Resolved};
 ///
-/// let table = Scratch { shape: &[261_500], dtype: Dtype::Int32, space: Resolved::SMEM };
+/// let table = Scratch::new(&[261_500], Dtype::Int32, Resolved::SMEM);
 /// let kernel = TcKernel { prefetch: &[table], ..TcKernel::new(Chip::V5e.facts()) };
 /// let mut parts = Vec::new();
 /// let fault = smem_fault(&kernel.smem_plan_into(&mut parts)?).map(|fault| fault.to_string());
@@ -360,7 +360,7 @@ impl ScKernel<'_> {
     /// use mosaic_memspace::fit::{ScKernel, Scratch};
     /// use mosaic_memspace::{Chip, CoreType, Dtype, Resolved};
     ///
-    /// let table = Scratch { shape: &[200_000], dtype: Dtype::Float32, space: Resolved::VMEM };
+    /// let table = Scratch::new(&[200_000], Dtype::Float32, Resolved::VMEM);
     /// let kernel = ScKernel {
     ///     chip: Chip::Tpu7x.facts(),
     ///     core_type: CoreType::ScVectorSubcore,

@@ -25,7 +25,7 @@ use std::fmt;
 ///     space: Resolved::VMEM,
 ///     buffers: None,
 /// };
-/// let sum = Scratch { shape: &[128, 256], dtype: Dtype::Float32, space: Resolved::VMEM };
+/// let sum = Scratch::new(&[128, 256], Dtype::Float32, Resolved::VMEM);
 /// let kernel = TcKernel {
 ///     grid: &[GridAxis::new(4)],
 ///     operands: &[x.into(), Operand { role: Role::Output, ..x }.into()],
@@ -48,8 +48,8 @@ pub struct TcKernel<'a> {
     pub prefetch: &'a [Scratch<'a>],
     /// Inputs and outputs.
     pub operands: &'a [FitOperand<'a>],
-    /// Scratch, what `run_scoped` allocates at its peak, and the buffers of
-    /// `emit_pipeline`.
+    /// Scratch, what the body allocates by `run_scoped` at its peak, and the
+    /// buffers of `emit_pipeline`.
     pub scratch: &'a [Scratch<'a>],
     /// `vmem_limit_bytes`, when the author gives one.
     pub vmem_limit_bytes: Option<i64>,
@@ -142,13 +142,13 @@ impl FitOperand<'_> {
     }
 }
 
-/// Memory that a kernel allocates for as long as it runs.
+/// Memory that a kernel allocates.
 ///
 /// ```
 /// use mosaic_memspace::fit::Scratch;
 /// use mosaic_memspace::{Dtype, Resolved};
-/// let sum = Scratch { shape: &[8, 128], dtype: Dtype::Float32, space: Resolved::VMEM };
-/// assert_eq!(sum.shape.len(), 2);
+/// let sum = Scratch::new(&[8, 128], Dtype::Float32, Resolved::VMEM);
+/// assert!(!sum.scoped && sum.in_scope().scoped);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scratch<'a> {
@@ -158,6 +158,45 @@ pub struct Scratch<'a> {
     pub dtype: Dtype,
     /// Where it lies.
     pub space: Resolved,
+    /// Whether the body allocates it, for a part of its run (`run_scoped`, and
+    /// the buffers of `emit_pipeline`), and not the kernel (`scratch_shapes`).
+    pub scoped: bool,
+}
+
+impl<'a> Scratch<'a> {
+    /// Scratch of the kernel.
+    ///
+    /// ```
+    /// use mosaic_memspace::fit::Scratch;
+    /// use mosaic_memspace::{Dtype, Resolved};
+    /// const SUM: Scratch<'_> = Scratch::new(&[8, 128], Dtype::Float32, Resolved::VMEM);
+    /// assert_eq!(SUM.shape, [8, 128]);
+    /// ```
+    pub const fn new(shape: &'a [u64], dtype: Dtype, space: Resolved) -> Self {
+        Self { shape, dtype, space, scoped: false }
+    }
+
+    /// The same, allocated by the body.
+    ///
+    /// ```
+    /// use mosaic_memspace::fit::Scratch;
+    /// use mosaic_memspace::{Dtype, Resolved};
+    /// let buffer = Scratch::new(&[2, 8, 128], Dtype::Int4, Resolved::VMEM).in_scope();
+    /// assert!(buffer.scoped);
+    /// ```
+    #[must_use]
+    pub const fn in_scope(self) -> Self {
+        Self { scoped: true, ..self }
+    }
+
+    /// How the compiler lays it out: the body's own as it does windows.
+    pub(super) const fn layout<'c>(&self, chip: &'c ChipFacts) -> Result<Layout<'c>, PaddingError> {
+        if self.scoped {
+            Layout::of_window(chip, self.dtype)
+        } else {
+            Layout::of_scratch(chip, self.dtype)
+        }
+    }
 }
 
 /// A ref of a kernel, by its number among its like, from 0.

@@ -282,9 +282,8 @@ impl<'a> Shrinkable<'a> {
         let slack = self.kernel.vmem_alignment();
         match (self.of, self.operand) {
             (RefId::Scratch(number), _) => {
-                let dtype = self.kernel.scratch.get(number)?.dtype;
-                let bytes = Layout::of_scratch(chip, dtype).ok()?.bytes(extents).ok()?;
-                bytes.checked_next_multiple_of(slack)
+                let taken = self.kernel.scratch.get(number)?.vmem(chip, extents).ok()?;
+                taken.bytes.checked_next_multiple_of(slack)
             }
             (_, Some(operand)) => {
                 let own = operand.operand.element_shape;
@@ -411,7 +410,7 @@ mod tests {
             let scratch: Vec<_> = self
                 .scratch
                 .iter()
-                .map(|(shape, dtype)| Scratch { shape, dtype: *dtype, space: Resolved::VMEM })
+                .map(|(shape, dtype)| Scratch::new(shape, *dtype, Resolved::VMEM))
                 .collect();
             answer(&TcKernel {
                 grid: &self.grid,

@@ -1,6 +1,6 @@
 //! The SMEM of a TensorCore kernel.
 
-use super::kernel::{FitError, Part, RefId, Scratch, TcKernel};
+use super::kernel::{FitError, Part, RefId, TcKernel};
 use super::padding::{Layout, PaddingError};
 use super::vmem::{Memory, Taken};
 use crate::chip::ChipFacts;
@@ -17,7 +17,7 @@ use crate::memory_space::TpuSpace;
 /// use mosaic_memspace::fit::{Scratch, TcKernel};
 /// use mosaic_memspace::{Chip, Dtype, Resolved};
 ///
-/// let table = Scratch { shape: &[300_000], dtype: Dtype::Int32, space: Resolved::SMEM };
+/// let table = Scratch::new(&[300_000], Dtype::Int32, Resolved::SMEM);
 /// let kernel = TcKernel { prefetch: &[table], ..TcKernel::new(Chip::V5e.facts()) };
 /// let mut parts = Vec::new();
 /// let plan = kernel.smem_plan_into(&mut parts)?;
@@ -112,8 +112,8 @@ impl TcKernel<'_> {
     pub fn smem_plan_into<'b>(&self, parts: &'b mut Vec<Part>) -> Result<SmemPlan<'b>, FitError> {
         parts.clear();
         let mut memory = Memory { parts, bytes: 0, unit: 1 };
-        for (number, Scratch { shape, dtype, space: _ }) in self.prefetch.iter().enumerate() {
-            let bytes = smem_operand_bytes(self.chip, shape, *dtype);
+        for (number, prefetch) in self.prefetch.iter().enumerate() {
+            let bytes = smem_operand_bytes(self.chip, prefetch.shape, prefetch.dtype);
             memory.add(RefId::Prefetch(number), bytes.map(Taken::once))?;
         }
         for (number, operand) in self.operands.iter().enumerate() {
@@ -129,8 +129,8 @@ impl TcKernel<'_> {
         }
         for (number, scratch) in self.scratch.iter().enumerate() {
             if scratch.space.is(TpuSpace::Smem) {
-                let bytes = Layout::of_scratch(self.chip, scratch.dtype)
-                    .and_then(|layout| layout.bytes(scratch.shape));
+                let layout = scratch.layout(self.chip);
+                let bytes = layout.and_then(|layout| layout.bytes(scratch.shape));
                 memory.add(RefId::Scratch(number), bytes.map(Taken::once))?;
             }
         }

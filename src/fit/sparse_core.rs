@@ -18,8 +18,8 @@ use crate::memory_space::TpuSpace;
 ///     core_type: CoreType::ScVectorSubcore,
 ///     tc_tiling: true,
 ///     scratch: &[
-///         Scratch { shape: &[1000], dtype: Dtype::Float32, space: Resolved::VMEM },
-///         Scratch { shape: &[9, 5], dtype: Dtype::Int8, space: Resolved::VMEM_SHARED },
+///         Scratch::new(&[1000], Dtype::Float32, Resolved::VMEM),
+///         Scratch::new(&[9, 5], Dtype::Int8, Resolved::VMEM_SHARED),
 ///     ],
 /// };
 /// let mut parts = Vec::new();

@@ -1,6 +1,6 @@
 //! The VMEM of a TensorCore kernel: its windows and its scratch.
 
-use super::kernel::{FitError, FitOperand, Part, RefId, TcKernel};
+use super::kernel::{FitError, FitOperand, Part, RefId, Scratch, TcKernel};
 use super::padding::{Layout, PaddingError};
 use crate::chip::ChipFacts;
 use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
@@ -24,7 +24,7 @@ pub struct VmemPlan<'b> {
 
 impl<'b> VmemPlan<'b> {
     /// What each ref takes, in the order that the compiler allocates them:
-    /// scratch, then windows.
+    /// scratch, then windows, then what the body allocates.
     pub const fn parts(&self) -> &'b [Part] {
         self.parts
     }
@@ -137,18 +137,13 @@ impl TcKernel<'_> {
     pub fn vmem_plan_into<'b>(&self, parts: &'b mut Vec<Part>) -> Result<VmemPlan<'b>, FitError> {
         parts.clear();
         let mut memory = Memory { parts, bytes: 0, unit: self.vmem_alignment() };
-        for (number, scratch) in self.scratch.iter().enumerate() {
-            if scratch.space.is(TpuSpace::Vmem) {
-                let bytes = Layout::of_scratch(self.chip, scratch.dtype)
-                    .and_then(|layout| layout.bytes(scratch.shape));
-                memory.add(RefId::Scratch(number), bytes.map(Taken::once))?;
-            }
-        }
+        self.add_scratch(&mut memory, false)?;
         for (number, operand) in self.operands.iter().enumerate() {
             if let Some(taken) = operand.vmem(self).transpose() {
                 memory.add(RefId::Operand(number), taken)?;
             }
         }
+        self.add_scratch(&mut memory, true)?;
         let Memory { parts, bytes, unit: _ } = memory;
         Ok(VmemPlan {
             parts,
@@ -158,6 +153,17 @@ impl TcKernel<'_> {
         })
     }
 
+    /// The kernel's scratch, or what the body allocates.
+    fn add_scratch(&self, memory: &mut Memory<'_>, scoped: bool) -> Result<(), FitError> {
+        let scratch = self.scratch.iter().enumerate();
+        let here =
+            |scratch: &Scratch<'_>| scratch.scoped == scoped && scratch.space.is(TpuSpace::Vmem);
+        for (number, scratch) in scratch.filter(|(_, scratch)| here(scratch)) {
+            memory.add(RefId::Scratch(number), scratch.vmem(self.chip, scratch.shape))?;
+        }
+        Ok(())
+    }
+
     /// Each part starts at a multiple of this.
     pub(super) const fn vmem_alignment(&self) -> u64 {
         if self.chip.doubles_tiles() { 4096 } else { 1 }
@@ -165,7 +171,8 @@ impl TcKernel<'_> {
 }
 
 impl FitOperand<'_> {
-    /// A window's buffers together are rounded up to this.
+    /// A window's buffers together are rounded up to this, and so is what the body
+    /// allocates.
     const WINDOW_UNIT: u64 = 1024;
 
     /// What it takes of VMEM, if it lies there at all.
@@ -188,6 +195,14 @@ impl FitOperand<'_> {
     fn window(&self, kernel: &TcKernel<'_>, buffer_bytes: u64) -> Result<Taken, PaddingError> {
         let buffers = self.operand.buffer_count(kernel.grid, kernel.cores());
         window_of(buffer_bytes, buffers)
+    }
+}
+
+impl Scratch<'_> {
+    /// What it would take of VMEM with this shape.
+    pub(super) fn vmem(&self, chip: &ChipFacts, shape: &[u64]) -> Result<Taken, PaddingError> {
+        let bytes = self.layout(chip)?.bytes(shape)?;
+        if self.scoped { window_of(bytes, 1) } else { Ok(Taken::once(bytes)) }
     }
 }
 

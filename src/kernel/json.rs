@@ -46,7 +46,7 @@ impl<'de> Deserialize<'de> for Kernel {
 /// A kernel.
 #[derive(serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(transform = super::schema::needs_cores))]
+#[cfg_attr(feature = "schema", schemars(transform = super::field_rules::needs_cores))]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenKernel {
     /// What reports call it.
@@ -121,7 +121,7 @@ impl<'de> Deserialize<'de> for Scratch {
 /// Scratch memory, or semaphores.
 #[derive(serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(transform = super::schema::elements_or_semaphores))]
+#[cfg_attr(feature = "schema", schemars(transform = super::field_rules::elements_or_semaphores))]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenScratch {
     name: Option<String>,
@@ -179,7 +179,7 @@ impl<'de> Deserialize<'de> for Access {
 /// A load or a store of a ref, or a copy between two.
 #[derive(serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(transform = super::schema::fields_of_op))]
+#[cfg_attr(feature = "schema", schemars(transform = super::field_rules::fields_of_op))]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenAccess {
     op: Text<WrittenOp>,
@@ -373,7 +373,7 @@ impl<'de> Deserialize<'de> for Mesh {
 /// A mesh of cores; absent counts are the chip's.
 #[derive(serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(transform = super::schema::axes_of_mesh))]
+#[cfg_attr(feature = "schema", schemars(transform = super::field_rules::axes_of_mesh))]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenMesh {
     core_type: Spelled<CoreType>,

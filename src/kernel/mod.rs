@@ -2,6 +2,8 @@
 
 mod description;
 mod fault;
+#[cfg(feature = "schema")]
+mod field_rules;
 #[cfg(feature = "read")]
 mod json;
 mod place;

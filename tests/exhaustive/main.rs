@@ -79,20 +79,25 @@ fn a_logical_space_other_than_any_does_not_exist_once_resolved() {
 
 #[test]
 fn a_new_core_type_stops_every_place_that_must_decide() {
-    let core_type =
-        Growth { name: "core_type", file: "src/core_type.rs", last: "    ScVectorSubcore,\n}" };
+    let core_type = Growth {
+        name: "core_type",
+        file: "src/core_type.rs",
+        last: "        ScVectorSubcore,\n    }",
+    };
     assert!(core_type.places_that_stop().contains("src/resolve.rs rule\n"));
 }
 
 #[test]
 fn a_new_tpu_space_stops_every_place_that_must_decide() {
-    let space = Growth { name: "tpu_space", file: "src/memory_space.rs", last: "    Hbm,\n}" };
+    let space =
+        Growth { name: "tpu_space", file: "src/memory_space.rs", last: "        Hbm,\n    }" };
     assert!(space.places_that_stop().contains("src/attribute.rs new\n"));
 }
 
 #[test]
 fn a_new_plain_space_stops_every_place_that_must_decide() {
-    let space = Growth { name: "plain_space", file: "src/memory_space.rs", last: "    Host,\n}" };
+    let space =
+        Growth { name: "plain_space", file: "src/memory_space.rs", last: "        Host,\n    }" };
     assert!(space.places_that_stop().contains("src/resolve.rs rule\n"));
 }
 

@@ -112,7 +112,7 @@ impl Windowed {
 impl Allocated {
     fn given(&self) -> Scratch<'_> {
         let space = CallSite::Other.resolve(Some(self.space.0), CoreType::Tc);
-        Scratch { shape: &self.shape, dtype: self.dtype.0, space }
+        Scratch::new(&self.shape, self.dtype.0, space)
     }
 }
 

@@ -48,17 +48,21 @@ pub(crate) fn render(
     renderer.decor_style(DecorStyle::Ascii).render(&report)
 }
 
-/// The first line of `range`, or so much of it as a terminal can show.
+/// The first line of `range`, or so much of it as a terminal can show. A line may
+/// be the whole file: no more of it is looked at than is shown.
 fn line_around(text: &str, range: &Range<usize>) -> Range<usize> {
-    let before = text.get(..range.start).unwrap_or_default();
-    let line = before.rfind('\n').map_or(0, |newline| newline.saturating_add(1));
-    let after = text.get(range.start..).unwrap_or_default();
-    let end = after.find('\n').map_or(text.len(), |newline| range.start.saturating_add(newline));
-    let is_far = range.start.saturating_sub(line) > FAR;
-    let near = char_boundary(text, range.start.saturating_sub(AROUND));
-    let start = if is_far { near } else { line };
-    let longest = range.end.min(range.start.saturating_add(AROUND)).saturating_add(AROUND);
-    start..end.min(char_boundary(text, longest))
+    let furthest = char_boundary(text, range.start.saturating_sub(FAR));
+    let before = text.get(furthest..range.start).unwrap_or_default();
+    let start = match before.rfind('\n') {
+        Some(newline) => furthest.saturating_add(newline).saturating_add(1),
+        None if furthest == 0 => 0,
+        None => char_boundary(text, range.start.saturating_sub(AROUND)),
+    };
+    let longest = range.end.min(range.start.saturating_add(AROUND)).saturating_add(FAR);
+    let longest = char_boundary(text, longest);
+    let after = text.get(range.start..longest).unwrap_or_default();
+    let end = after.find('\n').map_or(longest, |newline| range.start.saturating_add(newline));
+    start..end
 }
 
 /// The last boundary between characters that is not after `at`.

@@ -130,7 +130,7 @@ impl<'k> Pass<'k> {
         let [prefetch_ids, operand_ids, scratch_ids] = &mut counted.ids;
         for (index, prefetch) in kernel.scalar_prefetch.iter().enumerate() {
             let Some(dtype) = prefetch.dtype.known() else { continue };
-            let one = Scratch { shape: &prefetch.shape, dtype: *dtype, space: Resolved::SMEM };
+            let one = Scratch::new(&prefetch.shape, *dtype, Resolved::SMEM);
             let alone = TcKernel { prefetch: &[one], ..TcKernel::new(chip) };
             if self.count_alone(&alone, RefId::Prefetch(index)) {
                 counted.prefetch.push(one);
@@ -177,7 +177,7 @@ impl<'k> Pass<'k> {
                 Holds::Elements { .. } => true,
                 Holds::Semaphores(_) => false,
             };
-            let one = Scratch { shape: &scratch.shape, dtype, space };
+            let one = Scratch::new(&scratch.shape, dtype, space);
             let counts = holds_elements
                 && match core_type {
                     CoreType::Tc => {

@@ -1,9 +1,8 @@
 //! What a core may do to a ref, by its memory space.
 
-use super::{NO, places};
+use super::{NO, Verdict, places};
 use crate::grid::Grid;
 use mosaic_memspace::check::{Access, Form, Role, check_place, check_scratch, check_window_space};
-use mosaic_memspace::error::Fault;
 use mosaic_memspace::{CoreType, Resolved};
 use serde::Serialize;
 
@@ -14,12 +13,8 @@ pub(super) struct Record {
     space: String,
     op: &'static str,
     shape: &'static str,
-    /// JAX lowers it.
-    jax_lowers: bool,
-    /// JAX lowers it and the compiler takes it.
-    legal: bool,
-    why_not: Option<String>,
-    help: Option<String>,
+    #[serde(flatten)]
+    verdict: Verdict,
 }
 
 pub(super) fn records() -> Vec<Record> {
@@ -27,16 +22,16 @@ pub(super) fn records() -> Vec<Record> {
     for core in CoreType::ALL {
         for (space, resolved) in places(*core) {
             records.extend(Access::ALL.iter().map(|access| {
-                let fault = access.check(resolved, *core).err();
+                let refused = access.check(resolved, *core).err();
                 Record {
                     core: *core,
                     space: space.clone(),
                     op: access.op.as_str(),
                     shape: access.shape.as_str(),
-                    jax_lowers: access.jax_lowers(resolved, *core),
-                    legal: fault.is_none(),
-                    why_not: fault.map(|fault| fault.reason().to_string()),
-                    help: fault.map(|fault| fault.help()),
+                    verdict: Verdict::new(
+                        access.jax_lowers(resolved, *core),
+                        refused.map(|fault| (fault.reason(), fault)),
+                    ),
                 }
             }));
         }

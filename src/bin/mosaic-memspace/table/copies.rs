@@ -1,9 +1,8 @@
 //! Between which memory spaces a core copies, and how.
 
-use super::{NO, places};
+use super::{NO, Verdict, places};
 use crate::grid::Grid;
 use mosaic_memspace::check::{CopyRefusal, Dma, EndRefusal};
-use mosaic_memspace::error::Fault;
 use mosaic_memspace::{CoreType, Resolved};
 use serde::Serialize;
 
@@ -15,12 +14,8 @@ pub(super) struct Record {
     dst: String,
     mode: &'static str,
     add: bool,
-    /// JAX lowers it.
-    jax_lowers: bool,
-    /// JAX lowers it and the compiler takes it.
-    legal: bool,
-    why_not: Option<String>,
-    help: Option<String>,
+    #[serde(flatten)]
+    verdict: Verdict,
 }
 
 pub(super) fn records() -> Vec<Record> {
@@ -30,17 +25,17 @@ pub(super) fn records() -> Vec<Record> {
         for (from, src) in &places {
             for (to, dst) in &places {
                 records.extend(Dma::ALL.iter().map(|dma| {
-                    let fault = dma.check(*src, *dst, *core).err();
+                    let refused = dma.check(*src, *dst, *core).err();
                     Record {
                         core: *core,
                         src: from.clone(),
                         dst: to.clone(),
                         mode: dma.mode.as_str(),
                         add: dma.add,
-                        jax_lowers: dma.jax_lowers(*src, *dst, *core),
-                        legal: fault.is_none(),
-                        why_not: fault.map(|fault| fault.reason().to_string()),
-                        help: fault.map(|fault| fault.help()),
+                        verdict: Verdict::new(
+                            dma.jax_lowers(*src, *dst, *core),
+                            refused.map(|fault| (fault.reason(), fault)),
+                        ),
                     }
                 }));
             }

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::grid::{Format, Grid, print_json};
 use crate::resolve::unwritten;
 use clap::ValueEnum;
+use mosaic_memspace::error::Fault;
 use mosaic_memspace::{CallSite, Chip, CoreMemorySpace, CoreType, MemorySpace, Resolved, TpuSpace};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -72,6 +73,25 @@ fn print<R: Serialize>(
             }
             Ok(())
         }
+    }
+}
+
+/// Whether a core can do something, as a record says it.
+#[derive(Serialize)]
+struct Verdict {
+    /// JAX lowers it.
+    jax_lowers: bool,
+    /// JAX lowers it and the compiler takes it.
+    legal: bool,
+    why_not: Option<String>,
+    help: Option<String>,
+}
+
+impl Verdict {
+    fn new(jax_lowers: bool, refused: Option<(impl ToString, impl Fault)>) -> Self {
+        let legal = refused.is_none();
+        let (why_not, help) = refused.map(|(why, fault)| (why.to_string(), fault.help())).unzip();
+        Self { jax_lowers, legal, why_not, help }
     }
 }
 
