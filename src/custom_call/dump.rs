@@ -2,7 +2,7 @@
 
 use super::config::BackendConfig;
 use super::read::InvalidConfig;
-use super::tokens::{Escapes, Token, Tokens, unescape};
+use super::tokens::{Brackets, Escapes, Token, Tokens, unescape};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
@@ -10,6 +10,9 @@ use std::ops::Range;
 
 /// A dump that is being searched. It may be of any length: it takes as much memory
 /// as its longest line, twice.
+///
+/// An instruction of HLO goes on over line ends where its attributes hold JSON with
+/// line ends, as before XLA's optimisations; it counts as one line, its first.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::Dump;
@@ -27,8 +30,14 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct Dump<R> {
     reader: R,
+    /// The line that is being searched, and those that it goes on in.
     line: String,
+    /// A line that was read to see whether it goes on there; empty if there is none.
+    ahead: String,
+    /// The number of the line.
     number: u64,
+    /// How many lines were read.
+    read: u64,
     /// The calls of the line that are still to be given out.
     found: VecDeque<Found>,
 }
@@ -42,7 +51,14 @@ impl<R: BufRead> Dump<R> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub const fn new(reader: R) -> Self {
-        Self { reader, line: String::new(), number: 0, found: VecDeque::new() }
+        Self {
+            reader,
+            line: String::new(),
+            ahead: String::new(),
+            number: 0,
+            read: 0,
+            found: VecDeque::new(),
+        }
     }
 
     /// The next `tpu_custom_call`, or `None` at the end.
@@ -72,13 +88,36 @@ impl<R: BufRead> Dump<R> {
 
     /// Whether there is another line.
     fn next_line(&mut self) -> io::Result<bool> {
-        let mut bytes = std::mem::take(&mut self.line).into_bytes();
+        if self.ahead.is_empty() {
+            self.read_ahead()?;
+        }
+        std::mem::swap(&mut self.line, &mut self.ahead);
+        self.ahead.clear();
+        self.number = self.read;
+        if self.line.contains(HLO_TARGET) {
+            let mut brackets = Brackets::default();
+            while brackets.open_at_end(&self.line) {
+                self.read_ahead()?;
+                if self.ahead.is_empty() || begins_instruction(&self.ahead) {
+                    break;
+                }
+                self.line.push_str(&self.ahead);
+                self.ahead.clear();
+            }
+        }
+        Ok(!self.line.is_empty())
+    }
+
+    /// Reads a line, if there is one.
+    fn read_ahead(&mut self) -> io::Result<()> {
+        let mut bytes = std::mem::take(&mut self.ahead).into_bytes();
         bytes.clear();
-        let length = self.reader.read_until(b'\n', &mut bytes)?;
-        self.line = String::from_utf8(bytes)
+        if self.reader.read_until(b'\n', &mut bytes)? > 0 {
+            self.read = self.read.saturating_add(1);
+        }
+        self.ahead = String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        self.number = self.number.saturating_add(1);
-        Ok(length > 0)
+        Ok(())
     }
 }
 
@@ -117,6 +156,21 @@ impl DumpedCall<'_> {
     }
 }
 
+/// What makes a line of HLO a kernel's call.
+const HLO_TARGET: &str = "custom_call_target=\"tpu_custom_call\"";
+
+/// Whether a line of HLO begins an instruction, or a computation: JSON that goes on
+/// there begins with a quote, a bracket, a number, or one of three words.
+fn begins_instruction(line: &str) -> bool {
+    match Tokens::new(line).next() {
+        Some(Token::Word(word)) => {
+            let number = word.starts_with(|first: char| first.is_ascii_digit() || first == '-');
+            !number && !["true", "false", "null"].contains(&word)
+        }
+        Some(Token::Text(..) | Token::Arrow | Token::Mark(_)) | None => false,
+    }
+}
+
 /// A call's parts, as places in its line.
 #[derive(Clone, Debug, Default)]
 struct Found {
@@ -146,11 +200,8 @@ fn calls(line: &str) -> VecDeque<Found> {
     if !line.contains("tpu_custom_call") {
         return VecDeque::new();
     }
-    let mut found = if line.contains("custom_call_target=") {
-        VecDeque::from([hlo(line)])
-    } else {
-        stablehlo(line)
-    };
+    let mut found =
+        if line.contains(HLO_TARGET) { VecDeque::from([hlo(line)]) } else { stablehlo(line) };
     found.retain(|call| call.is_kernel);
     found
 }
@@ -289,6 +340,38 @@ mod tests {
             [
                 (2, None, 3, 2, Some(r#"{"a":{"b":"}\"{"}}"#.into())),
                 (3, None, 0, 1, Some("{\"a\":\n\"1\"}".into())),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_instruction_of_hlo_goes_on_where_its_json_does() {
+        let config =
+            "{\"custom_call_config\": {\"body\": \"\", \"cost_estimate\": {\n\"flops\":1\n}}}";
+        let call = |metadata| {
+            format!(
+                "  ROOT k.1 = f32[4]{{0}} custom-call(a.1), {HLO_TARGET}, \
+                 frontend_attributes={{kernel_metadata={metadata}}}, backend_config={config}\n"
+            )
+        };
+        let (plain, metadata) =
+            (call("{}"), call("{\n\"a\":[\n-1,\ntrue\n],\n\"b\":\"}\\\"{\"\n}"));
+        let rest =
+            "  b.1 = f32[4]{0} add(a.1, a.1), frontend_attributes={kernel_metadata={\n}}\n}\n";
+        let cut = plain.split_inclusive('\n').next().unwrap_or_default();
+        let text = format!("e {{\n{plain}{metadata}{rest}{cut}{rest}{cut}ENTRY {{\n{plain}{cut}");
+        let lines: Vec<_> = found(&text).into_iter().map(|call| (call.0, call.4)).collect();
+        let whole = Some(config.to_owned());
+        let cut = config.split_inclusive('\n').next().map(str::to_owned);
+        assert_eq!(
+            lines,
+            [
+                (2, whole.clone()),
+                (5, whole.clone()),
+                (17, cut.clone()),
+                (21, cut.clone()),
+                (23, whole),
+                (26, cut)
             ]
         );
     }

@@ -109,6 +109,29 @@ impl<'l> Tokens<'l> {
     }
 }
 
+/// The brackets that are open in a line, which may grow.
+#[derive(Default)]
+pub(super) struct Brackets {
+    depth: usize,
+    at: usize,
+}
+
+impl Brackets {
+    /// Whether any is open at the end of the line, which begins as it did before.
+    pub(super) fn open_at_end(&mut self, line: &str) -> bool {
+        let mut tokens = Tokens { line, at: self.at };
+        while let Some(token) = tokens.next() {
+            match token {
+                Token::Mark(b'(' | b'[' | b'{') => self.depth = self.depth.saturating_add(1),
+                Token::Mark(b')' | b']' | b'}') => self.depth = self.depth.saturating_sub(1),
+                Token::Mark(_) | Token::Word(_) | Token::Text(..) | Token::Arrow => {}
+            }
+        }
+        self.at = tokens.at;
+        self.depth > 0
+    }
+}
+
 /// How many bytes of a word come first. A dash is part of HLO's words, but not of an arrow.
 fn word_len(bytes: &[u8]) -> usize {
     let part = |byte: u8, next: Option<&u8>| match byte {
