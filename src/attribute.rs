@@ -1,9 +1,11 @@
 //! Mosaic's attributes `#tpu.memory_space<…>` and `#tpu.core_type<…>`, both ways.
 
 use crate::core_type::CoreType;
+use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
 use crate::memory_space::{CoreMemorySpace, MemrefSpace, TpuSpace};
 use crate::word::{List, Word, word_impls};
+use std::fmt;
 use std::str::FromStr;
 
 /// A memory space as Mosaic writes it on a memref's type.
@@ -182,6 +184,50 @@ impl FromStr for MemorySpaceAttr {
             Self::of(trim(space), core_type)
         });
         attribute.ok_or_else(|| UnknownAttribute::new(text, Self::all().map(Self::as_str)))
+    }
+}
+
+/// The type of a ref in a Mosaic body: shape, element type, memory space.
+///
+/// ```
+/// use mosaic_memspace::{Dtype, MemorySpaceAttr, MemrefSpace, MemrefType};
+///
+/// let space = MemorySpaceAttr::new(MemrefSpace::VMEM)?;
+/// let memref = MemrefType::new(&[8, 128], Dtype::Bfloat16, space);
+/// assert_eq!(memref.to_string(), "memref<8x128xbf16, #tpu.memory_space<vmem>>");
+/// # Ok::<(), mosaic_memspace::NotOwnableByCore>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct MemrefType<'a> {
+    /// The extents, major to minor.
+    pub shape: &'a [u64],
+    /// The type of its elements.
+    pub dtype: Dtype,
+    /// Where it lies.
+    pub space: MemorySpaceAttr,
+}
+
+impl<'a> MemrefType<'a> {
+    /// The type of a ref with this shape and these elements, in this space.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Dtype, MemorySpaceAttr, MemrefSpace, MemrefType};
+    /// let space = MemorySpaceAttr::new(MemrefSpace::SMEM)?;
+    /// let scalar = MemrefType::new(&[], Dtype::Int32, space);
+    /// assert_eq!(scalar.to_string(), "memref<i32, #tpu.memory_space<smem>>");
+    /// # Ok::<(), mosaic_memspace::NotOwnableByCore>(())
+    /// ```
+    pub const fn new(shape: &'a [u64], dtype: Dtype, space: MemorySpaceAttr) -> Self {
+        Self { shape, dtype, space }
+    }
+}
+
+impl fmt::Display for MemrefType<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("memref<")?;
+        self.shape.iter().try_for_each(|extent| write!(f, "{extent}x"))?;
+        write!(f, "{}, {}>", self.dtype.as_mosaic(), self.space)
     }
 }
 
