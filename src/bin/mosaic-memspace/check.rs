@@ -193,7 +193,7 @@ fn refs(report: &Report) -> Grid {
         "attribute",
         "window",
         "buffers",
-        "bytes",
+        "bytes each",
         "colour",
     ]);
     let or_none = |value: Option<String>| value.unwrap_or_default();
