@@ -61,6 +61,7 @@ struct Inspection<'a> {
 
 impl Inspection<'_> {
     fn file(&mut self, file: &Path) -> Result<(), Failure> {
+        let before = self.calls;
         let mut dump = match open(file) {
             Ok(reader) => Dump::new(reader),
             Err(error) => {
@@ -71,7 +72,12 @@ impl Inspection<'_> {
         loop {
             match dump.next_call() {
                 Ok(Some(call)) => self.call(file, &call)?,
-                Ok(None) => return Ok(()),
+                Ok(None) => {
+                    if self.calls == before {
+                        anstream::eprintln!("note: {}: no tpu_custom_call in it", file.display());
+                    }
+                    return Ok(());
+                }
                 Err(error) => {
                     self.status = unusable(file, &error).report();
                     return Ok(());
@@ -236,9 +242,29 @@ impl<'c> Inspected<'c> {
             serialization_format: config.serialization_format,
             body_bytes: body.map(<[u8]>::len),
             body_memory_spaces: body.and_then(body_memory_spaces),
-            unknown: config.unknown().into_iter().map(|unknown| unknown.path).collect(),
+            unknown: config
+                .unknown()
+                .into_iter()
+                .map(|unknown| unknown.path)
+                .chain(colors_of_nothing(call, config))
+                .collect(),
         }
     }
+}
+
+/// Colours of operands and results that the call does not have, by their paths.
+fn colors_of_nothing(call: &DumpedCall<'_>, config: &BackendConfig<'_>) -> Vec<String> {
+    let beyond = |number: Option<usize>, count| number.is_none_or(|number| number >= count);
+    let inputs = config
+        .input_memory_space_colors
+        .iter()
+        .enumerate()
+        .filter(|(_, input)| beyond(usize::try_from(input.operand_index).ok(), call.operands));
+    let outputs = config.output_memory_space_colors.iter().enumerate();
+    let outputs = outputs.filter(|(_, output)| beyond(output.result(), call.results));
+    let path = |list: &str, index| format!("custom_call_config.{list}[{index}]");
+    let inputs = inputs.map(|(index, _)| path("input_memory_space_colors", index));
+    inputs.chain(outputs.map(|(index, _)| path("output_memory_space_colors", index))).collect()
 }
 
 fn open_word<T: Copy>(word: &Open<'_, T>, known: impl FnOnce(T) -> &'static str) -> String {

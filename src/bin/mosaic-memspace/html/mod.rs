@@ -316,7 +316,7 @@ fn fault(diagnostic: &Diagnostic) -> Markup {
 fn table(grid: &Grid) -> Markup {
     // What is counted is read from the right.
     let counted = |column: usize| {
-        grid.headers.get(column).is_some_and(|header| matches!(&**header, "buffers" | "bytes"))
+        grid.headers.get(column).is_some_and(|header| matches!(&**header, "buffers" | "bytes each"))
     };
     html! {
         table {
