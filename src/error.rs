@@ -225,7 +225,7 @@ codes! {
         => "ask for no more cores than the chip has";
     MeshWithoutCores Error "a mesh of zero or fewer cores or subcores"
         => "give the mesh at least one core on each axis";
-    MeshAxisNameClash Error "two meshes share an axis name that they must not share"
+    MeshAxisNameClash Error "two axes of meshes share a name that they must not share"
         => "rename one of the axes";
     SparseCoreMeshMismatch Error "SparseCore meshes of two kinds that differ in core axis or cores"
         => "give both meshes the same core axis and the same number of cores";

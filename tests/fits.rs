@@ -8,9 +8,9 @@
     reason = "a test"
 )]
 
-use mosaic_memspace::check::{BlockDim, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
+use mosaic_memspace::check::{BlockDim, Form, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
 use mosaic_memspace::error::{Code, Fault};
-use mosaic_memspace::fit::{FitOperand, ScKernel, Scratch, TcKernel, VmemLimit};
+use mosaic_memspace::fit::{FitOperand, ScKernel, ScWindow, Scratch, TcKernel, VmemLimit};
 use mosaic_memspace::{Chip, CoreType, Dtype, MemorySpace, Resolved};
 use proptest::prelude::*;
 
@@ -303,7 +303,8 @@ fn what_just_fits_is_no_fault() {
 #[test]
 fn the_pool_counts_every_subcore() {
     let kernel = |scratch: &[Scratch<'_>], core_type, tc_tiling| {
-        let kernel = ScKernel { chip: Chip::Tpu7x.facts(), core_type, tc_tiling, scratch };
+        let kernel =
+            ScKernel { chip: Chip::Tpu7x.facts(), core_type, tc_tiling, windows: &[], scratch };
         let mut parts = Vec::new();
         let plan = kernel.plan_into(&mut parts).unwrap();
         let faults = kernel.faults(&plan);
@@ -428,7 +429,11 @@ proptest! {
                 prop_assert!(codes.contains(&error.code()) && !error.help().is_empty());
             }
         }
-        let kernel = ScKernel { chip: chip.facts(), core_type, tc_tiling: true, scratch: &scratch };
+        let windows: Vec<_> = operands
+            .iter()
+            .map(|operand| ScWindow::new(operand.operand, &grid, Form::Unpipelined))
+            .collect();
+        let kernel = ScKernel { chip: chip.facts(), core_type, tc_tiling: true, windows: &windows, scratch: &scratch };
         let mut parts = Vec::new();
         if let Ok(plan) = kernel.plan_into(&mut parts) {
             for fault in kernel.faults(&plan) {
@@ -436,7 +441,7 @@ proptest! {
             }
         }
         for operand in &operands {
-            use mosaic_memspace::check::{Form, WindowAttr};
+            use mosaic_memspace::check::WindowAttr;
             for fault in operand.operand.window_faults(&grid, Form::Pipelined, core_type) {
                 prop_assert!(!fault.to_string().is_empty() && !fault.help().is_empty());
             }

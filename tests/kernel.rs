@@ -203,6 +203,270 @@ fn null_is_as_good_as_absent_wherever_a_field_may_be_absent() {
     assert_eq!(format!("{:?}", report(nulls)), format!("{:?}", report(without)));
 }
 
+/// Where JAX refuses one thing and libtpu another, as they answered for 7x, v5p and v5e.
+#[test]
+fn a_mesh_is_taken_where_jax_and_the_compiler_take_it() {
+    let on = |mesh: &str, operand: &str| {
+        let report = report(&format!(
+            r#"{{"chip": "7x", "mesh": {mesh}, "operands": [
+                {{"name": "x", "role": "in", "array_shape": [64, 128], "dtype": "float32"{operand}}},
+                {{"name": "o", "role": "out", "array_shape": [64, 128], "dtype": "float32"}}],
+                "scratch": [{{"name": "t", "space": "vmem_shared", "shape": [64, 128],
+                              "dtype": "float32"}}],
+                "accesses": [{{"op": "dma", "src": "o", "dst": "t"}},
+                             {{"op": "dma", "src": "t", "dst": "o"}}]}}"#
+        ));
+        faults(&report)
+    };
+    let scalar = r#"{"core_type": "sc_scalar_subcore", "axis": "c"}"#;
+    let vector = r#"{"core_type": "sc_vector_subcore", "core_axis": "c", "subcore_axis": "s"}"#;
+    // A ref of which nothing is said lies in hbm, the mesh's default, and is copied from there.
+    assert_eq!(on(scalar, ""), []);
+    assert_eq!(on(vector, ""), []);
+    assert_eq!(on(vector, r#", "space": "vmem""#), []);
+    assert_eq!(on(scalar, r#", "space": "smem""#), []);
+    let refused = [("WindowSpaceUnsupported".to_owned(), "operands.x.space".to_owned())];
+    assert_eq!(on(vector, r#", "space": "smem""#), refused);
+    assert_eq!(on(vector, r#", "space": "host""#), refused);
+    let alike = r#"{"core_type": "sc_vector_subcore", "core_axis": "c", "subcore_axis": "c"}"#;
+    let named = [("MeshAxisNameClash".to_owned(), "mesh.subcore_axis".to_owned())];
+    assert_eq!(on(alike, ""), named);
+
+    let tensor_cores = |cores, space| {
+        let x = Operand::input("x", [8, 128], Dtype::Float32).space(space);
+        let mesh = Mesh::tensor_cores("c").cores(cores);
+        faults(&Kernel::unpipelined(mesh).on(Chip::V5p).operand(x).check())
+    };
+    assert_eq!(tensor_cores(2, MemorySpace::VMEM), refused);
+    assert_eq!(tensor_cores(1, MemorySpace::VMEM), []);
+    assert_eq!(tensor_cores(2, MemorySpace::SMEM), []);
+}
+
+#[test]
+fn every_axis_of_a_mesh_is_looked_at() {
+    let asked = |cores, subcores| {
+        let mesh = Mesh::vector_subcores("c", "s").cores(cores).subcores(subcores);
+        let on_chip = Kernel::unpipelined(mesh.clone()).on(Chip::Tpu7x).check();
+        let anywhere = Kernel::unpipelined(mesh).check();
+        [faults(&on_chip), faults(&anywhere)]
+    };
+    let told = |code: &str, field: &str| (code.to_owned(), format!("mesh.{field}"));
+    let [on_chip, anywhere] = asked(9, 99);
+    let cores = told("TooManyCores", "num_cores");
+    assert_eq!(on_chip, [cores, told("TooManyCores", "num_subcores")]);
+    assert_eq!(anywhere, []);
+    let [on_chip, anywhere] = asked(0, 0);
+    let none = [told("MeshWithoutCores", "num_cores"), told("MeshWithoutCores", "num_subcores")];
+    assert_eq!(on_chip, none);
+    assert_eq!(anywhere, none);
+}
+
+/// The texts are JAX's, of such kernels.
+#[test]
+fn a_sparse_core_mesh_of_one_core_is_marked_as_such() {
+    let config = |mesh: Mesh| {
+        let kernel = Kernel::unpipelined(mesh).on(Chip::V6e);
+        kernel.check().config.unwrap()
+    };
+    let marked = "{\"custom_call_config\": {\"body\": \"\", \"serialization_format\": 1, \
+                  \"needs_layout_passes\": true}, \"sparse_core_config\": {\n\"core_ids\":[\n\"0\"\n],\n\
+                  \"tiling\":\"TILING_COMPACT\"\n}, \"device_type\": \"DEVICE_TYPE_SPARSECORE\"}";
+    assert_eq!(config(Mesh::scalar_subcores("c").cores(1)), marked);
+    assert_eq!(config(Mesh::vector_subcores("c", "s").cores(1).subcores(4)), marked);
+    for two in [Mesh::scalar_subcores("c").cores(2), Mesh::vector_subcores("c", "s")] {
+        assert!(!config(two).contains("core_ids"), "v6e has two");
+    }
+    assert!(!config(Mesh::tensor_cores("c").cores(1)).contains("core_ids"));
+    let somewhere = Kernel::unpipelined(Mesh::scalar_subcores("c")).check();
+    assert!(!somewhere.config.unwrap().contains("core_ids"), "no chip, no count");
+}
+
+/// Of a chip without SparseCores no more is asked than that it has some.
+#[test]
+fn a_core_that_is_not_there_is_the_one_fault() {
+    let kernel = |chip| {
+        let report = report(&format!(
+            r#"{{"chip": "{chip}", "core_type": "sc_scalar_subcore", "grid": [2],
+                "scalar_prefetch": [{{"name": "n", "shape": [4], "dtype": "int32"}}],
+                "operands": [
+                  {{"name": "x", "role": "in", "array_shape": [64, 128], "dtype": "float32",
+                    "space": "vmem"}},
+                  {{"name": "b", "role": "in", "array_shape": [64, 128], "dtype": "float32",
+                    "space": "smem", "block_shape": [7, 128], "index_map": [5, null]}}],
+                "scratch": [{{"name": "t", "space": "any", "shape": [8], "dtype": "float32"}}],
+                "accesses": [{{"op": "load", "ref": "n", "shape": "vector"}}]}}"#
+        ));
+        faults(&report).into_iter().map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    assert_eq!(kernel("v5e"), ["NoSparseCores", "IndexMapAxisOutOfRange"]);
+    let there = [
+        "SpaceNotOnCore",
+        "BlockNotTileAligned",
+        "IndexMapAxisOutOfRange",
+        "ScratchSpaceUnsupported",
+        "IllegalAccess",
+    ];
+    assert_eq!(kernel("7x"), there);
+    let told = faults(&Kernel::default().check());
+    assert_eq!(told, [("CoreTypeAndMesh".to_owned(), "core_type".to_owned())]);
+    assert!(Kernel::default().resolve().is_err_and(|faults| faults.has_errors()));
+}
+
+/// Only a fault of where a ref lies keeps its bytes and its accesses from being told.
+#[test]
+fn a_fault_of_something_else_hides_nothing() {
+    let report = report(
+        r#"{"chip": "v6e", "core_type": "tc", "grid": [4],
+            "operands": [
+              {"name": "x", "role": "in", "array_shape": [64, 128], "dtype": "int32",
+               "space": "smem", "block_shape": [16, 128], "index_map": [0, null], "buffers": -3},
+              {"name": "y", "role": "in", "array_shape": [64, 128], "dtype": "int32",
+               "block_shape": [16, 128], "index_map": [9, null]},
+              {"name": "z", "role": "in", "array_shape": [64, 128], "dtype": "int32",
+               "block_shape": [7, 128], "index_map": [0, null]},
+              {"name": "c", "role": "in", "array_shape": [64, 128], "dtype": "int32",
+               "space": "cmem"}],
+            "scratch": [{"name": "a", "space": "acc(0)", "shape": [8, 256], "dtype": "int8"}],
+            "accesses": [{"op": "load", "ref": "x", "shape": "vector"},
+                         {"op": "store", "ref": "y", "shape": "scalar"},
+                         {"op": "store", "ref": "z", "shape": "scalar"},
+                         {"op": "load", "ref": "c", "shape": "vector"},
+                         {"op": "load", "ref": "a", "shape": "vector"}]}"#,
+    );
+    let codes: Vec<_> = faults(&report).into_iter().map(|(code, _)| code).collect();
+    let expected = [
+        "BufferCountUnsupported",
+        "IndexMapAxisOutOfRange",
+        "BlockNotTileAligned",
+        "SpaceNotOnCore",
+        "AccumulatorDtype",
+        "IllegalAccess",
+        "IllegalAccess",
+        "IllegalAccess",
+    ];
+    assert_eq!(codes, expected);
+    assert!(report.diagnostics.iter().any(|it| it.message == "a window of -3 buffers"));
+    let said = |index: usize| {
+        let operand = &report.operands[index];
+        (operand.windowed, operand.buffers, operand.bytes)
+    };
+    assert_eq!(said(0), (true, Some(2), Some(16 * 512)));
+    assert_eq!(said(1), (true, Some(2), Some(16 * 512)));
+    assert_eq!(said(2), (true, Some(2), None));
+    assert_eq!(said(3), (true, Some(1), None));
+}
+
+#[test]
+fn buffers_are_told_without_a_chip_unless_they_are_the_chips_to_tell() {
+    let buffers = |chip: &str, semantics: &str| {
+        let report = report(&format!(
+            r#"{{{chip} "core_type": "tc", "grid": [2], "operands": [
+                {{"role": "in", "array_shape": [64, 128], "dtype": "int32",
+                  "block_shape": [32, 128], "index_map": [0, null]}},
+                {{"role": "in", "array_shape": [64, 128], "dtype": "int32", "buffers": 2}},
+                {{"role": "in", "array_shape": [64, 128], "dtype": "int32", "space": "any"}}],
+                "params": {{"dimension_semantics": ["{semantics}"]}}}}"#
+        ));
+        report.operands.iter().map(|operand| operand.buffers).collect::<Vec<_>>()
+    };
+    assert_eq!(buffers("", "arbitrary"), [Some(2), Some(1), None]);
+    assert_eq!(buffers("", "parallel"), [None, Some(1), None], "one step a core, if it has two");
+    assert_eq!(buffers(r#""chip": "v5p","#, "parallel"), [Some(1), Some(1), None]);
+    assert_eq!(buffers(r#""chip": "v5e","#, "parallel"), [Some(2), Some(1), None]);
+}
+
+#[test]
+fn an_array_that_stays_in_place_has_no_buffer_though_it_may_cost_one() {
+    let report = report(
+        r#"{"chip": "v5e", "core_type": "tc", "operands": [
+              {"name": "x", "role": "in", "array_shape": [1], "dtype": "int32", "space": "any"}],
+            "scratch": [{"name": "t", "space": "vmem", "shape": [1], "dtype": "int32"}],
+            "accesses": [{"op": "dma", "src": "x", "dst": "t"}]}"#,
+    );
+    assert_eq!(report.operands[0].bytes, None);
+    assert_eq!(report.fit.unwrap().vmem_bytes, Some(512 + 512));
+}
+
+#[test]
+fn indices_may_be_a_vector() {
+    let copy = |mode: &str, indices: &str| {
+        let report = report(&format!(
+            r#"{{"chip": "7x", "core_type": "sc_vector_subcore", "operands": [
+                {{"name": "x", "role": "in", "array_shape": [64, 128], "dtype": "float32",
+                  "space": "hbm", "annotated": "hbm"}}],
+                "scratch": [
+                  {{"name": "t", "space": "vmem", "shape": [16, 128], "dtype": "float32"}},
+                  {{"name": "i", "space": "smem", "shape": [16], "dtype": "int32"}}],
+                "accesses": [
+                  {{"op": "dma", "src": "x", "dst": "t", "mode": "{mode}"{indices}}}]}}"#
+        ));
+        faults(&report).into_iter().map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    assert_eq!(copy("gather", ""), [""; 0]);
+    assert_eq!(copy("gather", r#", "indices": "i""#), ["IllegalCopy"]);
+    assert_eq!(copy("gather", r#", "indices": "j""#), ["UnknownRef"]);
+    assert_eq!(copy("copy", r#", "indices": "i""#), ["IllegalCopy"]);
+}
+
+#[test]
+fn colours_are_told_though_an_alias_is_wrong() {
+    let report = report(
+        r#"{"core_type": "tc", "operands": [
+              {"name": "x", "role": "in", "array_shape": [8], "dtype": "int32", "annotated": "hbm"},
+              {"name": "y", "role": "in", "array_shape": [8], "dtype": "int32", "annotated": "vmem"},
+              {"name": "o", "role": "out", "array_shape": [8], "dtype": "int32"},
+              {"name": "p", "role": "out", "array_shape": [8], "dtype": "int32", "annotated": "hbm"}],
+            "aliases": [[0, 0], [7, 1], [1, 1]]}"#,
+    );
+    let colors: Vec<_> = report.operands.iter().map(|operand| operand.color).collect();
+    let (hbm, vmem) = (Some(Color::Hbm), Some(Color::Vmem));
+    assert_eq!(colors, [hbm, vmem, hbm, hbm]);
+    let codes: Vec<_> = faults(&report).into_iter().map(|(code, _)| code).collect();
+    assert_eq!(codes, ["AliasIndexOutOfRange", "AliasMemorySpaceConflict"]);
+}
+
+/// As libtpu allocates on 7x, whose pool takes 512 KiB of vmem a subcore.
+#[test]
+fn what_a_sparse_core_keeps_of_operands_counts_in_its_memory() {
+    let kernel = |rows: u64| {
+        let x = Operand::input("x", [rows, 100], Dtype::Float32).space(MemorySpace::VMEM);
+        let kernel = Kernel::unpipelined(Mesh::vector_subcores("c", "s")).on(Chip::Tpu7x);
+        kernel.operand(x.annotated(MemorySpace::VMEM)).check()
+    };
+    let fits = kernel(512);
+    assert_eq!(faults(&fits), []);
+    assert_eq!((fits.operands[0].buffers, fits.operands[0].bytes), (Some(2), Some(512 * 512)));
+    assert_eq!(fits.fit.unwrap().sparse_core_bytes, Some(16 * 2 * 512 * 512));
+    let over = ("SparseCorePoolOverflow".to_owned(), "operands.x".to_owned());
+    assert_eq!(faults(&kernel(520)), [over]);
+
+    let scalars = |words: u64| {
+        let x = Operand::input("x", [words], Dtype::Int32).space(MemorySpace::SMEM);
+        let kernel = Kernel::unpipelined(Mesh::scalar_subcores("c")).on(Chip::Tpu7x);
+        kernel.operand(x.annotated(MemorySpace::SMEM)).check()
+    };
+    assert_eq!(faults(&scalars(16_256)), []);
+    let over = ("SmemOverflow".to_owned(), "operands.x".to_owned());
+    assert_eq!(faults(&scalars(16_320)), [over]);
+
+    let scratch = |access: &str| {
+        let report = report(&format!(
+            r#"{{"chip": "7x", "mesh": {{"core_type": "sc_vector_subcore", "core_axis": "c",
+                 "subcore_axis": "s"}}, "operands": [
+                {{"name": "x", "role": "in", "array_shape": [64, 128], "dtype": "int32"}}],
+                "scratch": [
+                 {{"name": "t", "space": "vmem", "shape": [64, 128], "dtype": "int32"}},
+                 {{"name": "u", "space": "vmem", "shape": [64, 128], "dtype": "int32"}}],
+                "accesses": [{access}]}}"#
+        ));
+        assert_eq!(report.scratch[1].bytes, Some(32_768));
+        report.fit.unwrap().sparse_core_bytes
+    };
+    assert_eq!(scratch(""), Some(2 * 16 * 32_768), "nothing is said of accesses");
+    let only_t = r#"{"op": "dma", "src": "x", "dst": "t"}"#;
+    assert_eq!(scratch(only_t), Some(16 * 32_768), "u is not used");
+}
+
 #[test]
 fn input_that_cannot_be_used_says_where_and_what() {
     for (json, path, message) in [

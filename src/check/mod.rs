@@ -25,6 +25,6 @@ pub use place::{PlaceFault, check_place, check_scratch};
 pub use serving::{Use, serving_spaces};
 pub use subcore_slice::{SubcoreSliceFault, subcore_slice};
 pub use window::{
-    Form, GridAxis, IndexEntry, Operand, Role, WindowAttr, WindowFault, check_window_space,
-    one_step_a_core,
+    Form, GridAxis, IndexEntry, Operand, Role, WindowAttr, WindowFault, check_mesh_operand,
+    check_window_space, one_step_a_core,
 };

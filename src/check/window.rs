@@ -138,6 +138,20 @@ pub enum Role {
     Output,
 }
 
+impl Role {
+    /// `input` or `output`.
+    ///
+    /// ```
+    /// assert_eq!(mosaic_memspace::check::Role::Input.as_str(), "input");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+        }
+    }
+}
+
 /// How a kernel is given its operands.
 ///
 /// ```
@@ -220,6 +234,61 @@ pub const fn check_window_space(space: Resolved, role: Role) -> Result<(), Windo
                     Role::Input => Ok(()),
                     Role::Output => Err(WindowFault::SemaphoreOutput),
                 },
+            },
+        },
+    }
+}
+
+/// Whether an unpipelined kernel takes an operand in this space, of those in which
+/// [`check_window_space`] lets one be. `num_cores`: the mesh's, when they are known.
+///
+/// JAX refuses vmem on a mesh of several TensorCores. On a SparseCore the compiler
+/// takes no operand in host, and one in smem as a scalar subcore's input only.
+///
+/// # Errors
+/// [`WindowFault::SeveralCores`], [`WindowFault::NotOnMesh`].
+///
+/// ```
+/// use mosaic_memspace::check::{Role, check_mesh_operand};
+/// use mosaic_memspace::{CoreType, Resolved};
+///
+/// let core = CoreType::ScVectorSubcore;
+/// assert!(check_mesh_operand(Resolved::VMEM, Role::Input, core, None).is_ok());
+/// let fault = check_mesh_operand(Resolved::SMEM, Role::Input, core, None).unwrap_err();
+/// assert_eq!(fault.to_string(), "an input in smem on a sc_vector_subcore mesh");
+/// ```
+pub const fn check_mesh_operand(
+    space: Resolved,
+    role: Role,
+    core_type: CoreType,
+    num_cores: Option<u32>,
+) -> Result<(), WindowFault> {
+    let taken = match core_type {
+        CoreType::Tc => match num_cores {
+            Some(cores) if cores > 1 && space.is(TpuSpace::Vmem) => {
+                return Err(WindowFault::SeveralCores { cores });
+            }
+            Some(_) | None => true,
+        },
+        CoreType::ScScalarSubcore => match role {
+            Role::Input => sparse_core_takes(space, true),
+            Role::Output => sparse_core_takes(space, false),
+        },
+        CoreType::ScVectorSubcore => sparse_core_takes(space, false),
+    };
+    if taken { Ok(()) } else { Err(WindowFault::NotOnMesh { space, role, core_type }) }
+}
+
+const fn sparse_core_takes(space: Resolved, smem: bool) -> bool {
+    match space {
+        Resolved::Acc(_) => true,
+        Resolved::Memref(space) => match space {
+            MemrefSpace::Any | MemrefSpace::Core(_) => true,
+            MemrefSpace::Host => false,
+            MemrefSpace::Tpu(space) => match space {
+                TpuSpace::Smem => smem,
+                TpuSpace::Vmem | TpuSpace::VmemShared | TpuSpace::Cmem => true,
+                TpuSpace::SemaphoreMem | TpuSpace::Hbm => true,
             },
         },
     }
@@ -396,7 +465,7 @@ impl<'a> Operand<'a> {
         match self.buffers {
             Some(1 | 2) | None => None,
             Some(_) if forced || !written => None,
-            Some(buffers) => Some(WindowFault::BufferCount { buffers }),
+            Some(buffers) => Some(WindowFault::BufferCount { buffers: buffers.into() }),
         }
     }
 
@@ -544,11 +613,27 @@ pub enum WindowFault {
     /// Semaphores as an output.
     #[error("an output in semaphore_mem")]
     SemaphoreOutput,
+    /// In vmem, on a mesh of several TensorCores.
+    #[error("an operand in vmem on a mesh of {cores} TensorCores")]
+    SeveralCores {
+        /// The mesh's.
+        cores: u32,
+    },
+    /// In a space in which an unpipelined kernel of these cores takes none.
+    #[error("an {} in {space} on a {core_type} mesh", .role.as_str())]
+    NotOnMesh {
+        /// The space.
+        space: Resolved,
+        /// Input or output.
+        role: Role,
+        /// The mesh's.
+        core_type: CoreType,
+    },
     /// Another number of buffers than 1 or 2.
     #[error("a window of {buffers} buffers")]
     BufferCount {
         /// The number asked for.
-        buffers: u32,
+        buffers: i64,
     },
 }
 
@@ -558,7 +643,10 @@ impl Fault for WindowFault {
             Self::RankMismatch { .. } => Code::RankMismatch,
             Self::AxisOutOfRange { .. } => Code::IndexMapAxisOutOfRange,
             Self::BlockedWithoutGrid => Code::BlockedWithoutGrid,
-            Self::Space { .. } | Self::SemaphoreOutput => Code::WindowSpaceUnsupported,
+            Self::Space { .. }
+            | Self::SemaphoreOutput
+            | Self::SeveralCores { .. }
+            | Self::NotOnMesh { .. } => Code::WindowSpaceUnsupported,
             Self::BufferCount { .. } => Code::BufferCountUnsupported,
         }
     }
@@ -573,6 +661,13 @@ impl Fault for WindowFault {
                 format!("read one of the axes 0 to {}, or nothing", axes.saturating_sub(1))
             }
             Self::SemaphoreOutput => "make the semaphores scratch, or an input".to_owned(),
+            Self::SeveralCores { .. } => {
+                "leave it in any or hbm, or give the mesh one core".to_owned()
+            }
+            Self::NotOnMesh { role, .. } => match role {
+                Role::Input => "leave it in hbm and copy it into scratch".to_owned(),
+                Role::Output => "leave it in hbm and copy it there from scratch".to_owned(),
+            },
             Self::BufferCount { .. } => {
                 "use 1 or 2 buffers; for more, run pltpu.emit_pipeline over a ref in hbm".to_owned()
             }
@@ -649,6 +744,42 @@ pub(super) mod tests {
         let said: Vec<_> = faults.map(|fault| (fault.code(), fault.help())).collect();
         let help = "give the kernel a grid, or use the whole array".to_owned();
         assert_eq!(said, [(Code::BlockedWithoutGrid, help)]);
+    }
+
+    /// As JAX and libtpu took them, on v5p and 7x.
+    #[test]
+    fn a_mesh_takes_fewer_spaces_than_a_grid() {
+        let [tc, scalar, vector] =
+            [CoreType::Tc, CoreType::ScScalarSubcore, CoreType::ScVectorSubcore];
+        let [input, output] = [Role::Input, Role::Output];
+        let not = |space, role, core_type| Err(WindowFault::NotOnMesh { space, role, core_type });
+        let several = Err(WindowFault::SeveralCores { cores: 2 });
+        for (space, role, core_type, cores, expected) in [
+            (Resolved::VMEM, input, tc, None, Ok(())),
+            (Resolved::VMEM, input, tc, Some(1), Ok(())),
+            (Resolved::VMEM, output, tc, Some(2), several),
+            (Resolved::ANY, input, tc, Some(2), Ok(())),
+            (Resolved::SMEM, output, tc, Some(2), Ok(())),
+            (Resolved::HOST, input, tc, Some(1), Ok(())),
+            (Resolved::VMEM, output, vector, Some(2), Ok(())),
+            (Resolved::SMEM, input, vector, None, not(Resolved::SMEM, input, vector)),
+            (Resolved::SMEM, input, scalar, None, Ok(())),
+            (Resolved::SMEM, output, scalar, None, not(Resolved::SMEM, output, scalar)),
+            (Resolved::HOST, input, scalar, None, not(Resolved::HOST, input, scalar)),
+            (Resolved::HOST, output, vector, None, not(Resolved::HOST, output, vector)),
+            (Resolved::HBM, output, vector, None, Ok(())),
+        ] {
+            assert_eq!(check_mesh_operand(space, role, core_type, cores), expected);
+        }
+        let helps =
+            [several, not(Resolved::SMEM, input, vector), not(Resolved::HOST, output, vector)];
+        let helps = helps.map(|fault| fault.err().map(|fault| fault.help()));
+        let expected = [
+            "leave it in any or hbm, or give the mesh one core",
+            "leave it in hbm and copy it into scratch",
+            "leave it in hbm and copy it there from scratch",
+        ];
+        assert_eq!(helps, expected.map(|help| Some(help.to_owned())));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Aliases: an output in the buffer of an input, and what is wrong with them.
 
-use super::color::{Color, ColorUnsupported};
+use super::color::{Color, ColorUnsupported, InputColor};
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
 use crate::memory_space::MemorySpace;
@@ -299,6 +299,23 @@ impl Fault for AliasWarning {
     }
 }
 
+/// The colours of a kernel's inputs and outputs, as the custom call has them.
+///
+/// A side without colours is `None` where JAX makes no list for it: unless a value on
+/// it is annotated (`host` alone does not count among inputs) or is given a colour.
+///
+/// ```
+/// use mosaic_memspace::custom_call::AliasColors;
+/// assert_eq!(AliasColors::default().inputs, None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AliasColors {
+    /// By input; other colours than an input may have are left out.
+    pub inputs: Option<Vec<Option<InputColor>>>,
+    /// By output.
+    pub outputs: Option<Vec<Option<Color>>>,
+}
+
 /// All that is wrong with a kernel's placed values and aliases.
 ///
 /// ```
@@ -322,6 +339,9 @@ pub struct AliasFaults {
     pub errors: Vec<AliasError>,
     /// What is accepted, but does not do what it says.
     pub warnings: Vec<AliasWarning>,
+    /// The colours that the errors leave: a refused alias carries none, and a value
+    /// keeps its own where two are in conflict.
+    pub colors: AliasColors,
 }
 
 #[cfg(test)]

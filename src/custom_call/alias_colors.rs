@@ -1,6 +1,6 @@
 //! The colours that the two ends of an alias share.
 
-use super::alias::{Alias, AliasError, AliasFaults, AliasWarning, Side};
+use super::alias::{Alias, AliasColors, AliasError, AliasFaults, AliasWarning, Side};
 use super::color::{Color, InputColor, jax_color};
 use crate::core_type::CoreType;
 use crate::memory_space::{MemorySpace, Resolved};
@@ -49,23 +49,6 @@ pub enum HbmSpecs {
     /// The value, and what it is aliased with, is coloured hbm (asked of JAX in its
     /// issues 39744 and 39838).
     Color,
-}
-
-/// The colours of a kernel's inputs and outputs, as the custom call has them.
-///
-/// A side without colours is `None` where JAX makes no list for it: unless a value on
-/// it is annotated (`host` alone does not count among inputs) or is given a colour.
-///
-/// ```
-/// use mosaic_memspace::custom_call::AliasColors;
-/// assert_eq!(AliasColors::default().inputs, None);
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AliasColors {
-    /// By input; other colours than an input may have are left out.
-    pub inputs: Option<Vec<Option<InputColor>>>,
-    /// By output.
-    pub outputs: Option<Vec<Option<Color>>>,
 }
 
 /// The colours of a kernel's inputs and outputs: those of their annotations, carried
@@ -119,10 +102,11 @@ pub fn alias_colors(
     }
     warnings.extend(sides.lost(inputs, outputs, &own, &sound));
 
+    let colors = sides.handed_over();
     if errors.is_empty() {
-        Ok((sides.handed_over(), warnings))
+        Ok((colors, warnings))
     } else {
-        Err(AliasFaults { errors, warnings })
+        Err(AliasFaults { errors, warnings, colors })
     }
 }
 

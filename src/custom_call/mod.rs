@@ -44,8 +44,8 @@ mod sink;
 mod tokens;
 mod write;
 
-pub use alias::{Alias, AliasError, AliasFaults, AliasWarning, Side};
-pub use alias_colors::{AliasColors, HbmSpecs, Placed, alias_colors, jax_alias_colors};
+pub use alias::{Alias, AliasColors, AliasError, AliasFaults, AliasWarning, Side};
+pub use alias_colors::{HbmSpecs, Placed, alias_colors, jax_alias_colors};
 pub use body::{Base64, Body, InvalidBase64, body_memory_spaces};
 pub use collective::{
     AutoAssign, CollectiveIds, IdOptions, IdOrder, Policy, UnknownAutoAssign, collective_ids,

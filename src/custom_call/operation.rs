@@ -1,6 +1,6 @@
 //! The whole operation, `stablehlo.custom_call @tpu_custom_call`, as MLIR text.
 
-use super::alias::{Alias, AliasFaults};
+use super::alias::{Alias, AliasColors, AliasFaults};
 use super::alias_colors::sound;
 use super::config::BackendConfig;
 use super::operand::{Operand, TensorType, ValueName, tensor};
@@ -75,7 +75,8 @@ impl<'a> CustomCall<'a> {
             errors.extend(checked.err());
         }
         if !errors.is_empty() {
-            return Err(AliasFaults { errors, warnings: Vec::new() });
+            let (warnings, colors) = (Vec::new(), AliasColors::default());
+            return Err(AliasFaults { errors, warnings, colors });
         }
         Ok(Self {
             config,

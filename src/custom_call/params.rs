@@ -198,11 +198,15 @@ impl CompilerParams {
         }
     }
 
+    /// A mesh is spread over its cores by itself.
     fn active_core_count(&self, kernel: &KernelFacts<'_>) -> Result<Option<i64>, ParamError> {
-        let Some(semantics) = self.dimension_semantics.as_deref() else { return Ok(None) };
         let Some(bounds) = kernel.grid else {
-            return Err(ParamError::SemanticsOnMesh { semantics: semantics.len() });
+            return match &self.dimension_semantics {
+                Some(semantics) => Err(ParamError::SemanticsOnMesh { semantics: semantics.len() }),
+                None => Ok(kernel.mesh_cores.map(Into::into)),
+            };
         };
+        let Some(semantics) = self.dimension_semantics.as_deref() else { return Ok(None) };
         let function = ModuleFunction {
             core_type: Some(kernel.core_type),
             iteration_space: Some(IterationSpace { bounds, semantics }),
@@ -248,6 +252,9 @@ pub struct KernelFacts<'a> {
     pub core_type: CoreType,
     /// The steps of its grid's axes; `None` when it is unpipelined, on a mesh.
     pub grid: Option<&'a [Bound]>,
+    /// The cores of the mesh, when it is unpipelined and they are known; subcores do not
+    /// count.
+    pub mesh_cores: Option<u32>,
     /// Whether it uses a barrier semaphore (`get_barrier_semaphore`).
     pub has_custom_barrier: bool,
     /// The tag it gives to that semaphore.
@@ -268,6 +275,7 @@ impl KernelFacts<'_> {
         Self {
             core_type,
             grid: Some(&[]),
+            mesh_cores: None,
             has_custom_barrier: false,
             collective_id_tag: None,
             module: &[],
@@ -481,6 +489,11 @@ mod tests {
         let dimension_semantics = Some(vec![CoreParallel, Arbitrary]);
         let params = CompilerParams { dimension_semantics, ..CompilerParams::default() };
         assert_eq!(params.validate(&kernel).unwrap().active_core_count, Some(4));
+
+        kernel.grid = None;
+        kernel.mesh_cores = Some(1);
+        let on_mesh = CompilerParams::default().validate(&kernel).unwrap();
+        assert_eq!(on_mesh.active_core_count, Some(1));
     }
 
     #[test]

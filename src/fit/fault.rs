@@ -365,6 +365,7 @@ impl ScKernel<'_> {
     ///     chip: Chip::Tpu7x.facts(),
     ///     core_type: CoreType::ScVectorSubcore,
     ///     tc_tiling: true,
+    ///     windows: &[],
     ///     scratch: &[table],
     /// };
     /// let mut parts = Vec::new();

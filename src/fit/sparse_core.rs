@@ -3,6 +3,7 @@
 use super::kernel::{FitError, Part, RefId, Scratch};
 use super::padding::{Layout, PaddingError};
 use super::vmem::{Memory, Taken};
+use crate::check::{BlockDim, Form, GridAxis, Operand};
 use crate::chip::{ChipFacts, SparseCoreFacts, TilingError};
 use crate::core_type::CoreType;
 use crate::memory_space::TpuSpace;
@@ -17,6 +18,7 @@ use crate::memory_space::TpuSpace;
 ///     chip: Chip::Tpu7x.facts(),
 ///     core_type: CoreType::ScVectorSubcore,
 ///     tc_tiling: true,
+///     windows: &[],
 ///     scratch: &[
 ///         Scratch::new(&[1000], Dtype::Float32, Resolved::VMEM),
 ///         Scratch::new(&[9, 5], Dtype::Int8, Resolved::VMEM_SHARED),
@@ -37,8 +39,54 @@ pub struct ScKernel<'a> {
     /// Whether arrays are tiled as on a TensorCore (`use_tc_tiling_on_sc`), which
     /// is the default.
     pub tc_tiling: bool,
+    /// Operands, of which windows in vmem and smem take memory of the core.
+    pub windows: &'a [ScWindow<'a>],
     /// Scratch that the body uses: the compiler leaves out what it does not.
     pub scratch: &'a [Scratch<'a>],
+}
+
+/// An operand of a SparseCore kernel, and the buffers of its window.
+///
+/// ```
+/// use mosaic_memspace::check::{Form, Operand, Role};
+/// use mosaic_memspace::fit::ScWindow;
+/// use mosaic_memspace::{Dtype, Resolved};
+///
+/// let x = Operand {
+///     role: Role::Input,
+///     array_shape: &[256, 128],
+///     block_shape: None,
+///     element_shape: &[],
+///     dtype: Dtype::Float32,
+///     index_map: None,
+///     space: Resolved::VMEM,
+///     buffers: None,
+/// };
+/// assert_eq!(ScWindow::new(x, &[], Form::Pipelined).buffers, 1);
+/// assert_eq!(ScWindow::new(x, &[], Form::Unpipelined).buffers, 2);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScWindow<'a> {
+    /// The operand.
+    pub operand: Operand<'a>,
+    /// Buffers of its window.
+    pub buffers: u32,
+}
+
+impl<'a> ScWindow<'a> {
+    /// The window of an operand of a kernel of this form, with this grid.
+    ///
+    /// An unpipelined kernel's windows do not move, but the compiler buffers those in
+    /// vmem twice.
+    pub fn new(operand: Operand<'a>, grid: &[GridAxis], form: Form) -> Self {
+        let buffers = match form {
+            Form::Pipelined => operand.buffer_count(grid, 1),
+            Form::Unpipelined if operand.space.is(TpuSpace::Vmem) => 2,
+            Form::Unpipelined => 1,
+        };
+        Self { operand, buffers }
+    }
 }
 
 /// What a SparseCore kernel declares, part by part, beside what there is.
@@ -151,6 +199,16 @@ impl ScKernel<'_> {
                 pool.add(RefId::Scratch(number), taken)?;
             }
         }
+        for (number, window) in self.windows.iter().enumerate() {
+            if window.operand.space.is(TpuSpace::Vmem) {
+                let taken = self.window(window, sparse_core.num_subcores.get());
+                let aligned = |taken: Taken| {
+                    let bytes = in_pool(taken.bytes, 1).ok_or(PaddingError::TooLarge)?;
+                    Ok(Taken { bytes, ..taken })
+                };
+                pool.add(RefId::Operand(number), taken.and_then(aligned))?;
+            }
+        }
         let Memory { parts, bytes, unit: _ } = pool;
         let pooled = parts.len();
         let mut smem = Memory { parts, bytes: 0, unit: 1 };
@@ -162,6 +220,11 @@ impl ScKernel<'_> {
                     Ok(Taken { buffer_bytes, buffers: 1, bytes })
                 });
                 smem.add(RefId::Scratch(number), taken)?;
+            }
+        }
+        for (number, window) in self.windows.iter().enumerate() {
+            if window.operand.space.is(TpuSpace::Smem) {
+                smem.add(RefId::Operand(number), self.window(window, 1))?;
             }
         }
         let Memory { parts, bytes: smem_bytes, unit: _ } = smem;
@@ -192,6 +255,17 @@ impl ScKernel<'_> {
         } else {
             None
         }
+    }
+
+    /// What a window takes of as many cores.
+    fn window(&self, window: &ScWindow<'_>, cores: u32) -> Result<Taken, PaddingError> {
+        let Operand { dtype, element_shape, .. } = window.operand;
+        let extents = window.operand.block().dims().map(BlockDim::extent);
+        let layout = Layout::of_sparse_core(self.chip, dtype, self.tc_tiling)?;
+        let buffer_bytes = layout.bytes_of(extents.chain(element_shape.iter().copied()))?;
+        let buffers = window.buffers.saturating_mul(cores);
+        let bytes = buffer_bytes.checked_mul(buffers.into()).ok_or(PaddingError::TooLarge)?;
+        Ok(Taken { buffer_bytes, buffers, bytes })
     }
 
     fn bytes_of(&self, scratch: &Scratch<'_>, shape: &[u64]) -> Result<u64, PaddingError> {

@@ -1,6 +1,5 @@
 //! Faults that only a whole kernel can have.
 
-use crate::check::DmaMode;
 use crate::error::{Code, Fault};
 use crate::memory_space::Resolved;
 use crate::word::Word;
@@ -10,6 +9,10 @@ use crate::word::Word;
 pub(super) enum KernelFault {
     #[error("both a core type and a mesh")]
     CoreTypeAndMesh,
+    #[error("neither a core type nor a mesh")]
+    NeitherCoreTypeNorMesh,
+    #[error("both axes of the mesh are called {name}")]
+    MeshAxesOfOneName { name: Word },
     #[error("the name {name} is taken by {first}")]
     DuplicateName { name: Word, first: String },
     #[error("no ref is called {name}")]
@@ -18,35 +21,32 @@ pub(super) enum KernelFault {
     NoMemref { space: Resolved },
     #[error("alias {input}->{output} has a number below 0")]
     NegativeAlias { input: i64, output: i64 },
-    #[error("a {mode} without indices")]
-    NoIndices { mode: DmaMode },
 }
 
 impl Fault for KernelFault {
     fn code(&self) -> Code {
         match self {
-            Self::CoreTypeAndMesh => Code::CoreTypeAndMesh,
+            Self::CoreTypeAndMesh | Self::NeitherCoreTypeNorMesh => Code::CoreTypeAndMesh,
+            Self::MeshAxesOfOneName { .. } => Code::MeshAxisNameClash,
             Self::DuplicateName { .. } => Code::DuplicateName,
             Self::UnknownRef { .. } => Code::UnknownRef,
             Self::NoMemref { .. } => Code::InvalidMemorySpace,
             Self::NegativeAlias { .. } => Code::AliasIndexOutOfRange,
-            Self::NoIndices { .. } => Code::IllegalCopy,
         }
     }
 
     fn help(&self) -> String {
         match self {
             Self::CoreTypeAndMesh
+            | Self::NeitherCoreTypeNorMesh
             | Self::DuplicateName { .. }
             | Self::NoMemref { .. }
             | Self::NegativeAlias { .. } => self.code().mend().to_owned(),
+            Self::MeshAxesOfOneName { .. } => "give each axis a name of its own".to_owned(),
             Self::UnknownRef { known, .. } if known.is_empty() => {
                 "the kernel has no refs".to_owned()
             }
             Self::UnknownRef { known, .. } => format!("use one of {known}"),
-            Self::NoIndices { .. } => {
-                "name the ref that holds the indices, of int32 in vmem".to_owned()
-            }
         }
     }
 }

@@ -5,7 +5,6 @@ use super::refs::Ref;
 use crate::check::{self, CopyEnd, DmaMode, Indices};
 use crate::core_type::CoreType;
 use crate::kernel::description::Access;
-use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::memory_space::Resolved;
 
@@ -52,18 +51,11 @@ impl Pass<'_> {
             DmaMode::Scatter => CopyEnd::Destination,
         };
         let place = place.clone().field("indices");
-        let Some(name) = name else {
-            match dma.mode {
-                DmaMode::Copy => {}
-                DmaMode::Gather | DmaMode::Scatter => {
-                    self.push(&KernelFault::NoIndices { mode: dma.mode }, place);
-                }
-            }
-            return;
-        };
+        // A gather or a scatter without a ref takes its indices from a vector.
+        let Some(name) = name else { return };
         match self.refs.get(name) {
             Err(fault) => self.push(&fault, place),
-            Ok(Ref { rank, dtype: Some(dtype), resolved: Some(space), sound: true, .. }) => {
+            Ok(Ref { rank, dtype: Some(dtype), reached: Some(space), sound: true, .. }) => {
                 let indices = Indices { end, space: Some(*space), rank: *rank, dtype: *dtype };
                 if let Err(fault) = dma.check_indices(indices) {
                     self.push(&fault, place);
@@ -77,7 +69,7 @@ impl Pass<'_> {
     /// one that has a fault already is left alone.
     fn space_of(&mut self, name: &str, place: &Place, field: &'static str) -> Option<Resolved> {
         match self.refs.get(name) {
-            Ok(found) => found.resolved.filter(|_| found.sound),
+            Ok(found) => found.reached.filter(|_| found.sound),
             Err(fault) => {
                 self.push(&fault, place.clone().field(field));
                 None

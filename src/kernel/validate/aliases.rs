@@ -65,33 +65,27 @@ impl<'k> Pass<'k> {
             place.unwrap_or_default()
         };
         let of_alias = |alias: &Alias| places.get(alias).cloned().unwrap_or_default();
-        let warnings = match colors {
-            Ok((colors, warnings)) => {
-                for (value, color) in inputs.iter().zip(colors.inputs.iter().flatten()) {
-                    self.color(value.listed, color.map(InputColor::color));
-                }
-                for (value, color) in outputs.iter().zip(colors.outputs.iter().flatten()) {
-                    self.color(value.listed, *color);
-                }
-                self.colors = colors;
-                warnings
-            }
-            Err(AliasFaults { errors, warnings }) => {
-                for fault in errors {
-                    let place = match &fault {
-                        AliasError::Color { side, index, .. } => {
-                            of_value(*side, *index, "annotated")
-                        }
-                        AliasError::OutOfRange { alias, .. }
-                        | AliasError::Repeated { alias, .. }
-                        | AliasError::Conflict { alias, .. }
-                        | AliasError::Mismatch { alias, .. } => of_alias(alias),
-                    };
-                    self.push(&fault, place);
-                }
-                warnings
-            }
+        let (colors, errors, warnings) = match colors {
+            Ok((colors, warnings)) => (colors, Vec::new(), warnings),
+            Err(AliasFaults { errors, warnings, colors, .. }) => (colors, errors, warnings),
         };
+        for (value, color) in inputs.iter().zip(colors.inputs.iter().flatten()) {
+            self.color(value.listed, color.map(InputColor::color));
+        }
+        for (value, color) in outputs.iter().zip(colors.outputs.iter().flatten()) {
+            self.color(value.listed, *color);
+        }
+        self.colors = colors;
+        for fault in errors {
+            let place = match &fault {
+                AliasError::Color { side, index, .. } => of_value(*side, *index, "annotated"),
+                AliasError::OutOfRange { alias, .. }
+                | AliasError::Repeated { alias, .. }
+                | AliasError::Conflict { alias, .. }
+                | AliasError::Mismatch { alias, .. } => of_alias(alias),
+            };
+            self.push(&fault, place);
+        }
         for warning in warnings {
             let place = match &warning {
                 AliasWarning::SpaceLost { alias, .. } => of_alias(alias),

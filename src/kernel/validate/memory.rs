@@ -1,13 +1,15 @@
 //! Bytes: what each ref takes, and whether all of them fit.
 
 use super::Pass;
+use super::operands::with_counted_buffers;
+use crate::check;
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::custom_call::{Color, Tiling, VmemLimit};
 use crate::error::{Code, Fault};
 use crate::fit::{
-    FitError, FitFault, FitOperand, Part, RefId, ScKernel, Scratch, TcKernel, is_left_in_place,
-    smem_fault,
+    FitError, FitFault, FitOperand, Part, RefId, ScKernel, ScWindow, Scratch, TcKernel,
+    is_left_in_place, smem_fault,
 };
 use crate::kernel::description::{Access, Holds};
 use crate::kernel::place::Place;
@@ -90,7 +92,9 @@ impl<'k> Pass<'k> {
         counted: &Counted<'k>,
         parts: &mut Vec<Part>,
     ) -> Result<Fit, FitError> {
-        let kernel = self.sc_kernel(chip, core_type, &counted.scratch);
+        let windows: Vec<_> =
+            counted.operands.iter().map(|operand| self.sc_window(operand.operand)).collect();
+        let kernel = self.sc_kernel(chip, core_type, &windows, &counted.scratch);
         let plan = kernel.plan_into(parts)?;
         for fault in kernel.faults(&plan) {
             let smem = fault.code() == Code::SmemOverflow;
@@ -115,11 +119,16 @@ impl<'k> Pass<'k> {
         &self,
         chip: &'s ChipFacts,
         core_type: CoreType,
+        windows: &'s [ScWindow<'s>],
         scratch: &'s [Scratch<'s>],
     ) -> ScKernel<'s> {
         let tiling = Tiling::resolve(self.kernel.params.sound.use_tc_tiling_on_sc, core_type);
         let tc_tiling = tiling != Ok(Some(Tiling::SparseCore));
-        ScKernel { chip, core_type, tc_tiling, scratch }
+        ScKernel { chip, core_type, tc_tiling, windows, scratch }
+    }
+
+    fn sc_window<'s>(&self, operand: check::Operand<'s>) -> ScWindow<'s> {
+        ScWindow::new(operand, &self.grid, self.target.form)
     }
 
     /// Counts each ref by itself, so that one which cannot be counted is reported
@@ -139,7 +148,6 @@ impl<'k> Pass<'k> {
         }
         let named = self.accessed();
         let before = kernel.scalar_prefetch.len();
-        let grid = std::mem::take(&mut self.grid);
         for (index, operand) in kernel.operands.iter().enumerate() {
             let listed = before.saturating_add(index);
             let Some(found) = self.refs.nth(listed).filter(|found| found.sound) else { continue };
@@ -147,27 +155,33 @@ impl<'k> Pass<'k> {
             let touched = named.contains(found.name.as_str());
             let color = self.report.operands.get(listed).and_then(|operand| operand.color);
             let one = FitOperand {
-                operand: operand.ruled(space, dtype),
+                operand: with_counted_buffers(operand.ruled(space, dtype)),
                 array_in_vmem: color == Some(Color::Vmem),
                 untouched: is_left_in_place(space) && !touched,
             };
-            let alone = TcKernel { grid: &grid, operands: &[one], ..TcKernel::new(chip) };
-            if let Some(report) = self.report.operands.get_mut(listed)
-                && report.windowed
-            {
-                report.buffers = Some(one.operand.buffer_count(&grid, alone.cores()));
-            }
             let counts = match core_type {
-                CoreType::Tc => self.count_alone(&alone, RefId::Operand(index)),
-                // Its window is the array in HBM.
-                CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => true,
+                CoreType::Tc => {
+                    let grid = std::mem::take(&mut self.grid);
+                    let alone = TcKernel { grid: &grid, operands: &[one], ..TcKernel::new(chip) };
+                    let counts = self.count_alone(&alone, RefId::Operand(index));
+                    self.grid = grid;
+                    counts
+                }
+                CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
+                    let windows = [self.sc_window(one.operand)];
+                    let alone = self.sc_kernel(chip, core_type, &windows, &[]);
+                    self.count_sc_alone(&alone, RefId::Operand(index))
+                }
             };
+            if is_left_in_place(space) {
+                // What the compiler keeps of it is no buffer of its own.
+                self.note(listed, None);
+            }
             if counts {
                 counted.operands.push(one);
                 operand_ids.push(index);
             }
         }
-        self.grid = grid;
         let before = before.saturating_add(kernel.operands.len());
         for (index, scratch) in kernel.scratch.iter().enumerate() {
             let found = self.refs.nth(before.saturating_add(index));
@@ -186,12 +200,10 @@ impl<'k> Pass<'k> {
                     }
                     CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
                         let alone = [one];
-                        let alone = self.sc_kernel(chip, core_type, &alone);
-                        let mut parts = Vec::new();
-                        let plan = alone.plan_into(&mut parts).map(|plan| {
-                            plan.parts().iter().chain(plan.smem_parts()).copied().next()
-                        });
-                        self.counts(plan, RefId::Scratch(index))
+                        let alone = self.sc_kernel(chip, core_type, &[], &alone);
+                        // The compiler leaves out what the body does not use.
+                        let used = named.is_empty() || named.contains(found.name.as_str());
+                        self.count_sc_alone(&alone, RefId::Scratch(index)) && used
                     }
                 };
             if counts {
@@ -214,12 +226,20 @@ impl<'k> Pass<'k> {
         self.counts(part, of)
     }
 
+    fn count_sc_alone(&mut self, alone: &ScKernel<'_>, of: RefId) -> bool {
+        let mut parts = Vec::new();
+        let plan = alone.plan_into(&mut parts);
+        let part = plan.map(|plan| plan.parts().iter().chain(plan.smem_parts()).copied().next());
+        self.counts(part, of)
+    }
+
     fn counts(&mut self, part: Result<Option<Part>, FitError>, of: RefId) -> bool {
         let bytes = match part {
             Ok(part) => part.map(|part| part.buffer_bytes),
             Err(FitError { cause, .. }) => {
                 let place = self.place_of(of);
-                self.push(&cause, place);
+                let of_dtype = cause.code() == Code::UnsupportedDtype;
+                self.push(&cause, if of_dtype { place.field("dtype") } else { place });
                 return false;
             }
         };

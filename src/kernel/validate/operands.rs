@@ -3,16 +3,19 @@
 use super::Pass;
 use super::refs::Ref;
 use crate::attribute::MemorySpaceAttr;
-use crate::check::{self, BlockFault, Form, WindowFault, check_place};
+use crate::check::{self, BlockFault, Form, WindowFault, check_mesh_operand, check_place};
+use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
 use crate::error::Fault;
+use crate::fit::{ScWindow, TcKernel};
 use crate::kernel::description::{Operand, Prefetch};
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::kernel::report::OperandReport;
 use crate::kernel::spelled::Spelled;
 use crate::memory_space::{MemorySpace, Resolved};
+use crate::resolve::CallSite;
 use std::str::FromStr;
 
 impl<'k> Pass<'k> {
@@ -30,8 +33,14 @@ impl<'k> Pass<'k> {
         let place = Place::list("scalar_prefetch").named(index, &name);
         let dtype = self.known(&prefetch.dtype, &place, "dtype");
         let resolved = self.target.core_type.map(|_| Resolved::SMEM);
-        let entered =
-            Ref { name: name.clone(), rank: prefetch.shape.len(), dtype, resolved, sound: true };
+        let entered = Ref {
+            name: name.clone(),
+            rank: prefetch.shape.len(),
+            dtype,
+            resolved,
+            reached: resolved,
+            sound: !self.target.lacks_core,
+        };
         self.enter(entered, &place);
         self.report.operands.push(OperandReport {
             name,
@@ -58,19 +67,22 @@ impl<'k> Pass<'k> {
             Some(space) => self.resolved(space),
             None => self.resolved(None),
         };
-        let sound = match (resolved, self.target.core_type) {
-            (Some(space), Some(core_type)) => {
-                let ruled = operand.ruled(space, dtype.unwrap_or(Dtype::Int32));
-                self.rules(&ruled, core_type, &place, dtype.is_some())
+        let (mut sound, mut windowed, mut buffers) = (false, false, None);
+        if let (Some(space), Some(core_type)) = (resolved, self.target.core_type) {
+            let ruled = operand.ruled(space, dtype.unwrap_or(Dtype::Int32));
+            sound = self.rules(&ruled, operand.buffers, core_type, &place, dtype.is_some());
+            windowed = self.target.form.has_window(space, core_type);
+            buffers = self.buffers(&with_counted_buffers(ruled), core_type).filter(|_| windowed);
+        }
+        let reached = match (&operand.space, self.target.form) {
+            // JAX puts a ref of which nothing is said where its mesh has it by default.
+            (None, Form::Unpipelined) => {
+                self.target.core_type.map(|core_type| CallSite::Other.resolve(None, core_type))
             }
-            (None, _) | (_, None) => false,
-        };
-        let windowed = match (resolved, self.target.core_type) {
-            (Some(space), Some(core_type)) => self.target.form.has_window(space, core_type),
-            (None, _) | (_, None) => false,
+            (Some(_), Form::Unpipelined) | (_, Form::Pipelined) => resolved,
         };
         let rank = operand.array_shape.len();
-        let entered = Ref { name: name.clone(), rank, dtype, resolved, sound };
+        let entered = Ref { name: name.clone(), rank, dtype, resolved, reached, sound };
         self.enter(entered, &place);
         self.report.operands.push(OperandReport {
             name,
@@ -81,7 +93,7 @@ impl<'k> Pass<'k> {
             resolved,
             attribute: resolved.and_then(attribute),
             windowed,
-            buffers: None,
+            buffers,
             bytes: None,
             color: None,
         });
@@ -93,53 +105,106 @@ impl<'k> Pass<'k> {
         Some(self.target.call_site().resolve(written, core_type))
     }
 
-    /// One fault, one code, the first that applies. Whether there is none.
+    /// The buffers of the operand's window, as far as the chip is known.
+    fn buffers(&self, operand: &check::Operand<'_>, core_type: CoreType) -> Option<u32> {
+        match core_type {
+            CoreType::Tc => {
+                let shared_by = |cores| operand.buffer_count(&self.grid, cores);
+                match self.target.chip {
+                    Some(chip) => Some(shared_by(TcKernel::new(chip).cores())),
+                    // A chip has one or two.
+                    None => Some(shared_by(1)).filter(|buffers| *buffers == shared_by(2)),
+                }
+            }
+            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
+                Some(ScWindow::new(*operand, &self.grid, self.target.form).buffers)
+            }
+        }
+    }
+
+    /// One fault, one code, the first that applies. Whether it may lie where it does.
     fn rules(
         &mut self,
         operand: &check::Operand<'_>,
+        asked_buffers: Option<i64>,
         core_type: CoreType,
         place: &Place,
         dtype_is_known: bool,
     ) -> bool {
-        if let Err(fault) = check_place(operand.space, core_type, self.target.chip) {
-            self.push(&fault, place.clone().field("space"));
-            return false;
-        }
-        match operand.space {
-            Resolved::Acc(_) => {
-                let fault = KernelFault::NoMemref { space: operand.space };
-                self.push(&fault, place.clone().field("space"));
-                return false;
-            }
-            Resolved::Memref(space) => {
-                if let Err(fault) = MemorySpaceAttr::new(space) {
-                    self.push(&fault, place.clone().field("space"));
-                    return false;
-                }
+        let mut told = self.target.lacks_core || self.place_fault(operand, core_type, place);
+        if !told {
+            let chip = self.target.chip.filter(|_| dtype_is_known);
+            for fault in self.block_faults(operand, chip) {
+                self.push(&fault, place.clone().field(field_of_block(&fault)));
+                told = true;
             }
         }
-        let chip = self.target.chip.filter(|_| dtype_is_known);
-        let blocks: Vec<_> = match self.target.form {
-            Form::Pipelined => operand.block().faults(chip).collect(),
-            Form::Unpipelined => Vec::new(),
+        let mut sound = !told;
+        let on_mesh = match self.target.form {
+            Form::Pipelined => Ok(()),
+            Form::Unpipelined => {
+                let cores = self.target.mesh_cores;
+                check_mesh_operand(operand.space, operand.role, core_type, cores)
+            }
         };
-        let mut told = !blocks.is_empty();
-        let mut sound = blocks.is_empty();
-        for fault in &blocks {
-            self.push(fault, place.clone().field(field_of_block(fault)));
-        }
         let windows: Vec<_> =
             operand.window_faults(&self.grid, self.target.form, core_type).collect();
-        for fault in &windows {
+        for fault in windows.iter().copied().chain(on_mesh.err()) {
             // A block that is refused is not refused for its place too.
-            let of_block = is_about_block_or_place(fault);
-            if !(told && of_block) {
-                self.push(fault, place.clone().field(field_of_window(fault)));
-                sound = false;
-                told |= of_block;
+            let of_block = is_about_block_or_place(&fault);
+            if told && of_block {
+                continue;
             }
+            told |= of_block;
+            sound &= !of_block;
+            let field = field_of_window(&fault);
+            let fault = match (fault, asked_buffers) {
+                (WindowFault::BufferCount { .. }, Some(buffers)) => {
+                    WindowFault::BufferCount { buffers }
+                }
+                (fault, _) => fault,
+            };
+            self.push(&fault, place.clone().field(field));
         }
         sound
+    }
+
+    /// Whether its space is none of this core's, or no memref's; that is reported.
+    fn place_fault(
+        &mut self,
+        operand: &check::Operand<'_>,
+        core_type: CoreType,
+        place: &Place,
+    ) -> bool {
+        let refused: Option<Box<dyn Fault>> =
+            match check_place(operand.space, core_type, self.target.chip) {
+                Err(fault) => Some(Box::new(fault)),
+                Ok(()) => match operand.space {
+                    Resolved::Acc(_) => {
+                        Some(Box::new(KernelFault::NoMemref { space: operand.space }))
+                    }
+                    Resolved::Memref(space) => match MemorySpaceAttr::new(space) {
+                        Err(fault) => Some(Box::new(fault)),
+                        Ok(_) => None,
+                    },
+                },
+            };
+        if let Some(fault) = &refused {
+            self.push(&**fault, place.clone().field("space"));
+        }
+        refused.is_some()
+    }
+
+    /// Only a pipelined kernel has blocks.
+    fn block_faults(
+        &self,
+        operand: &check::Operand<'_>,
+        chip: Option<&ChipFacts>,
+    ) -> Vec<BlockFault> {
+        match self.target.form {
+            Form::Pipelined => operand.block().faults(chip).collect(),
+            Form::Unpipelined => Vec::new(),
+        }
     }
 
     /// The value of a word, or the fault of one that is unknown.
@@ -163,6 +228,14 @@ impl<'k> Pass<'k> {
 
     pub(super) fn push(&mut self, fault: &dyn Fault, at: Place) {
         self.report.diagnostics.push(fault, at);
+    }
+}
+
+/// The operand with the buffers that are counted: a number that is refused is not.
+pub(super) fn with_counted_buffers(operand: check::Operand<'_>) -> check::Operand<'_> {
+    check::Operand {
+        buffers: operand.buffers.filter(|buffers| matches!(buffers, 1 | 2)),
+        ..operand
     }
 }
 
@@ -192,7 +265,10 @@ const fn field_of_window(fault: &WindowFault) -> &'static str {
     match fault {
         WindowFault::RankMismatch { .. } | WindowFault::AxisOutOfRange { .. } => "index_map",
         WindowFault::BlockedWithoutGrid => "block_shape",
-        WindowFault::Space { .. } | WindowFault::SemaphoreOutput => "space",
+        WindowFault::Space { .. }
+        | WindowFault::SemaphoreOutput
+        | WindowFault::SeveralCores { .. }
+        | WindowFault::NotOnMesh { .. } => "space",
         WindowFault::BufferCount { .. } => "buffers",
     }
 }
@@ -205,6 +281,8 @@ const fn is_about_block_or_place(fault: &WindowFault) -> bool {
         | WindowFault::BufferCount { .. } => false,
         WindowFault::BlockedWithoutGrid
         | WindowFault::Space { .. }
-        | WindowFault::SemaphoreOutput => true,
+        | WindowFault::SemaphoreOutput
+        | WindowFault::SeveralCores { .. }
+        | WindowFault::NotOnMesh { .. } => true,
     }
 }

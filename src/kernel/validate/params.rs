@@ -22,6 +22,7 @@ impl Pass<'_> {
                 Form::Pipelined => Some(&grid),
                 Form::Unpipelined => None,
             },
+            mesh_cores: self.target.mesh_cores,
             has_custom_barrier: self.kernel.custom_barrier,
             ..KernelFacts::new(core_type)
         };

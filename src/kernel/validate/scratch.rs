@@ -44,11 +44,13 @@ impl<'k> Pass<'k> {
             }
         };
         let sound = match (resolved, self.target.core_type) {
+            (Some(_), Some(_)) if self.target.lacks_core => false,
             (Some(space), Some(core_type)) => {
                 match check_scratch(space, core_type, self.target.chip) {
                     Ok(()) => match (space, dtype, accumulators) {
                         (Resolved::Acc(mxu_id), Some(dtype), Some(accumulators)) => {
-                            self.accumulator(mxu_id, scratch, dtype, accumulators, &place)
+                            self.accumulator(mxu_id, scratch, dtype, accumulators, &place);
+                            true
                         }
                         (Resolved::Acc(_) | Resolved::Memref(_), _, _) => true,
                     },
@@ -61,7 +63,10 @@ impl<'k> Pass<'k> {
             (None, _) | (_, None) => false,
         };
         let rank = scratch.shape.len();
-        self.enter(Ref { name: name.clone(), rank, dtype, resolved, sound }, &place);
+        self.enter(
+            Ref { name: name.clone(), rank, dtype, resolved, reached: resolved, sound },
+            &place,
+        );
         let attribute = resolved.and_then(attribute);
         self.report.scratch.push(ScratchReport {
             name,
@@ -79,10 +84,10 @@ impl<'k> Pass<'k> {
         dtype: Dtype,
         accumulators: &mut AccumulatorAllocator<'_>,
         place: &Place,
-    ) -> bool {
-        let Err(fault) = accumulators.allocate(&scratch.shape, dtype, mxu_id) else { return true };
-        self.push(&fault, place.clone().field(field_of(&fault)));
-        false
+    ) {
+        if let Err(fault) = accumulators.allocate(&scratch.shape, dtype, mxu_id) {
+            self.push(&fault, place.clone().field(field_of(&fault)));
+        }
     }
 }
 

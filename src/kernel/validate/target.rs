@@ -10,15 +10,20 @@ use crate::kernel::report::Diagnostics;
 use crate::kernel::spelled::Spelled;
 use crate::mesh::{CoresOf, MeshError};
 use crate::resolve::CallSite;
+use crate::word::Word;
 
 /// What a kernel is for, as far as it is known.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'k> {
     pub(super) core_type: Option<CoreType>,
     pub(super) form: Form,
-    /// The chip, when it has such cores; where it hasn't, that is the fault, and
-    /// nothing more is asked of the chip.
+    /// The chip, when it has such cores.
     pub(super) chip: Option<&'k ChipFacts>,
+    /// Whether the chip has none: that is the fault, and nothing more is asked of
+    /// the chip, nor where refs lie in a core that is not there.
+    pub(super) lacks_core: bool,
+    /// The cores of the mesh, as far as they are known.
+    pub(super) mesh_cores: Option<u32>,
 }
 
 impl<'k> Target<'k> {
@@ -28,7 +33,10 @@ impl<'k> Target<'k> {
         }
         let form = if kernel.mesh.is_none() { Form::Pipelined } else { Form::Unpipelined };
         let chip = kernel.chip.as_ref().and_then(OnChip::facts);
-        let mut target = Self { core_type: None, form, chip };
+        let mut target = Self { core_type: None, form, chip, lacks_core: false, mesh_cores: None };
+        if kernel.core_type.is_none() && kernel.mesh.is_none() {
+            diagnostics.push(&KernelFault::NeitherCoreTypeNorMesh, Place::list("core_type"));
+        }
         if let Some(core_type) = &kernel.core_type {
             target.core_type(core_type, diagnostics);
         }
@@ -69,6 +77,7 @@ impl<'k> Target<'k> {
         if let Some(Err(fault)) = self.chip.map(|chip| chip.require_core(core_type)) {
             diagnostics.push(&fault, place);
             self.chip = None;
+            self.lacks_core = true;
         }
     }
 
@@ -78,50 +87,75 @@ impl<'k> Target<'k> {
             Spelled::Unknown(fault) => diagnostics.push(fault, place.field("core_type")),
             Spelled::Known(core_type) => {
                 self.core_type = Some(*core_type);
-                let Err(fault) = mesh.check(*core_type, self.chip) else { return };
-                match fault {
-                    MeshError::NoSparseCores(_) => {
-                        self.require_core(*core_type, place, diagnostics);
-                    }
-                    MeshError::TooManyCores { of, .. } | MeshError::WithoutCores { of, .. } => {
-                        diagnostics.push(&fault, place.field(Mesh::field_of(of)));
+                for fault in mesh.faults(*core_type, self.chip) {
+                    let place = place.clone();
+                    match fault {
+                        MeshError::NoSparseCores(_) => {
+                            self.require_core(*core_type, place, diagnostics);
+                        }
+                        MeshError::TooManyCores { of, .. } | MeshError::WithoutCores { of, .. } => {
+                            diagnostics.push(&fault, place.field(Mesh::field_of(of)));
+                        }
                     }
                 }
+                if let Some(name) = mesh.name_of_both_axes() {
+                    let fault = KernelFault::MeshAxesOfOneName { name };
+                    diagnostics.push(&fault, place.field("subcore_axis"));
+                }
+                self.mesh_cores = mesh.core_count(*core_type, self.chip);
             }
         }
     }
 }
 
 impl Mesh {
-    /// Whether the mesh can be built on the chip; without one, on any.
-    fn check(&self, core_type: CoreType, chip: Option<&ChipFacts>) -> Result<(), MeshError> {
-        let (axis, cores) = (self.core_axis.as_str(), self.num_cores);
-        let Some(chip) = chip else { return self.check_counts(core_type) };
-        match core_type {
-            CoreType::Tc => crate::Mesh::tensor_core(axis, cores, chip)?,
-            CoreType::ScScalarSubcore => crate::Mesh::scalar_subcore(axis, cores, chip)?,
-            CoreType::ScVectorSubcore => {
-                let subcores = self.num_subcores;
-                crate::Mesh::vector_subcore(axis, &self.subcore_axis, cores, subcores, chip)?
-            }
-        };
-        Ok(())
-    }
-
-    fn check_counts(&self, core_type: CoreType) -> Result<(), MeshError> {
-        let cores_of = match core_type {
-            CoreType::Tc => CoresOf::TensorCores,
-            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => CoresOf::SparseCores,
-        };
-        for (of, count) in
-            [(cores_of, self.num_cores), (CoresOf::VectorSubcores, self.num_subcores)]
-        {
-            match count {
-                Some(asked) if asked < 1 => return Err(MeshError::WithoutCores { of, asked }),
+    /// Why the mesh cannot be built on the chip, or without one on any: of each of its
+    /// axes.
+    fn faults(&self, core_type: CoreType, chip: Option<&ChipFacts>) -> Vec<MeshError> {
+        let mut faults = Vec::new();
+        for (cores, subcores) in [(self.num_cores, None), (None, self.num_subcores)] {
+            let fault = match chip {
+                Some(chip) => self.on(core_type, cores, subcores, chip).err(),
+                None => without_chip(core_type, cores, subcores),
+            };
+            match fault {
+                Some(fault) if !faults.contains(&fault) => faults.push(fault),
                 Some(_) | None => {}
             }
         }
-        Ok(())
+        faults
+    }
+
+    fn on<'m>(
+        &'m self,
+        core_type: CoreType,
+        cores: Option<i64>,
+        subcores: Option<i64>,
+        chip: &ChipFacts,
+    ) -> Result<crate::Mesh<'m>, MeshError> {
+        let axis = self.core_axis.as_str();
+        match core_type {
+            CoreType::Tc => crate::Mesh::tensor_core(axis, cores, chip),
+            CoreType::ScScalarSubcore => crate::Mesh::scalar_subcore(axis, cores, chip),
+            CoreType::ScVectorSubcore => {
+                crate::Mesh::vector_subcore(axis, &self.subcore_axis, cores, subcores, chip)
+            }
+        }
+    }
+
+    /// How many it has: as asked, else the chip's.
+    fn core_count(&self, core_type: CoreType, chip: Option<&ChipFacts>) -> Option<u32> {
+        let of_chip = || self.on(core_type, None, None, chip?).ok();
+        let asked = self.num_cores.map(|asked| u64::try_from(asked).unwrap_or(0));
+        let cores = asked.or_else(|| of_chip().map(|mesh| mesh.shape().core.extent));
+        cores.map(|cores| u32::try_from(cores).unwrap_or(u32::MAX))
+    }
+
+    /// JAX keeps a mesh's axes by name: of two alike it loses one, and then refuses the
+    /// kernel for an axis without semantics.
+    fn name_of_both_axes(&self) -> Option<Word> {
+        let alike = !self.core_axis.is_empty() && self.core_axis == self.subcore_axis;
+        alike.then(|| Word::new(&self.core_axis))
     }
 
     const fn field_of(of: CoresOf) -> &'static str {
@@ -130,4 +164,20 @@ impl Mesh {
             CoresOf::VectorSubcores => "num_subcores",
         }
     }
+}
+
+fn without_chip(
+    core_type: CoreType,
+    cores: Option<i64>,
+    subcores: Option<i64>,
+) -> Option<MeshError> {
+    let cores_of = match core_type {
+        CoreType::Tc => CoresOf::TensorCores,
+        CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => CoresOf::SparseCores,
+    };
+    let counts = [(cores_of, cores), (CoresOf::VectorSubcores, subcores)];
+    counts.into_iter().find_map(|(of, count)| match count {
+        Some(asked) if asked < 1 => Some(MeshError::WithoutCores { of, asked }),
+        Some(_) | None => None,
+    })
 }
