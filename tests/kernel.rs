@@ -182,6 +182,28 @@ fn an_unpipelined_kernel_takes_its_refs_as_they_lie() {
 }
 
 #[test]
+fn null_is_as_good_as_absent_wherever_a_field_may_be_absent() {
+    let absent = report(
+        r#"{"core_type": "tc", "operands": [], "scratch": [{"semaphore": "dma"}],
+            "cost_estimate": {"flops": 1, "transcendentals": 2, "bytes_accessed": 3}}"#,
+    );
+    let null = report(
+        r#"{"name": null, "chip": null, "core_type": "tc", "mesh": null, "grid": null,
+            "scalar_prefetch": null, "operands": [],
+            "scratch": [{"name": null, "shape": null, "dtype": null, "space": null,
+                         "semaphore": "dma"}],
+            "aliases": null, "params": null, "custom_barrier": null, "has_communication": null,
+            "cost_estimate": {"flops": 1, "transcendentals": 2, "bytes_accessed": 3,
+                              "remote_bytes_transferred": null},
+            "accesses": null, "body_base64": null}"#,
+    );
+    assert_eq!(format!("{null:?}"), format!("{absent:?}"));
+    let without = r#"{"core_type": "tc", "operands": []}"#;
+    let nulls = r#"{"core_type": "tc", "operands": [], "scratch": null, "cost_estimate": null}"#;
+    assert_eq!(format!("{:?}", report(nulls)), format!("{:?}", report(without)));
+}
+
+#[test]
 fn input_that_cannot_be_used_says_where_and_what() {
     for (json, path, message) in [
         (r#"{"core_type": "tc"}"#, "", "missing field `operands`"),
@@ -210,6 +232,11 @@ fn input_that_cannot_be_used_says_where_and_what() {
             "`dst`",
         ),
         (r#"{"core_type": "tc", "operands": [], "body_base64": "?"}"#, "body_base64", "base64"),
+        (
+            r#"{"core_type": "tc", "operands": [{"role": "in", "array_shape": [8], "dtype": "int8", "block_shape": [{"element": 8, "element": 4}]}]}"#,
+            "operands[0].block_shape[0]",
+            "duplicate field `element`",
+        ),
         (r#"{"core_type": "tc", "operands": ["#, "", "EOF"),
         ("\u{feff}{}", "", "expected value"),
         ("7", "", "invalid type: integer `7`"),

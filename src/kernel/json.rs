@@ -4,7 +4,7 @@ use super::description::{
     Access, Holds, Kernel, Mesh, OnChip, Operand, Params, Prefetch, Scratch, Semaphore,
 };
 use super::spelled::Spelled;
-use super::strict::{Object, Text, objects};
+use super::strict::{Object, Text, inside};
 use crate::check::{self, AccessOp, AccessShape, BlockDim, DmaMode, IndexEntry, Role};
 use crate::chip::Chip;
 use crate::core_type::CoreType;
@@ -28,16 +28,16 @@ impl<'de> Deserialize<'de> for Kernel {
             chip: written.chip.map(OnChip::Word),
             core_type: written.core_type,
             mesh: written.mesh,
-            grid: written.grid,
-            scalar_prefetch: written.scalar_prefetch,
-            operands: written.operands,
-            scratch: written.scratch,
-            aliases: written.aliases,
+            grid: written.grid.unwrap_or_default(),
+            scalar_prefetch: inside(written.scalar_prefetch.unwrap_or_default()),
+            operands: inside(written.operands),
+            scratch: written.scratch.unwrap_or_default(),
+            aliases: written.aliases.unwrap_or_default(),
             params: written.params.map_or_else(Params::default, |params| params.0.into()),
-            custom_barrier: written.custom_barrier,
-            has_communication: written.has_communication,
+            custom_barrier: written.custom_barrier.unwrap_or_default(),
+            has_communication: written.has_communication.unwrap_or_default(),
             cost_estimate: written.cost_estimate.map(|cost| cost.0.into()),
-            accesses: written.accesses,
+            accesses: written.accesses.unwrap_or_default(),
             body: written.body_base64.map_or_else(Vec::new, |body| body.0),
         })
     }
@@ -58,33 +58,25 @@ pub(super) struct WrittenKernel {
     /// The mesh of an unpipelined kernel (`pl.kernel`).
     mesh: Option<Mesh>,
     /// The steps along each axis; null is known only when the kernel runs.
-    #[serde(default)]
-    grid: Vec<Option<u64>>,
+    grid: Option<Vec<Option<u64>>>,
     /// Arguments that are in smem before the first step.
-    #[serde(default, deserialize_with = "objects")]
-    scalar_prefetch: Vec<Prefetch>,
+    scalar_prefetch: Option<Vec<Object<Prefetch>>>,
     /// Inputs and outputs.
-    #[serde(deserialize_with = "objects")]
-    operands: Vec<Operand>,
+    operands: Vec<Object<Operand>>,
     /// Scratch memory and semaphores.
-    #[serde(default)]
-    scratch: Vec<Scratch>,
+    scratch: Option<Vec<Scratch>>,
     /// Pairs of an input, counted with the scalar prefetch first, and an output.
-    #[serde(default)]
-    aliases: Vec<(i64, i64)>,
+    aliases: Option<Vec<(i64, i64)>>,
     /// JAX's CompilerParams.
     params: Option<Object<WrittenParams>>,
     /// Whether the body uses the barrier semaphore.
-    #[serde(default)]
-    custom_barrier: bool,
+    custom_barrier: Option<bool>,
     /// Whether it talks to other devices.
-    #[serde(default)]
-    has_communication: bool,
+    has_communication: Option<bool>,
     /// What XLA is told that it costs.
     cost_estimate: Option<Object<WrittenCost>>,
     /// Loads, stores and copies that the body makes.
-    #[serde(default)]
-    accesses: Vec<Access>,
+    accesses: Option<Vec<Access>>,
     /// The serialised Mosaic module, for the config.
     body_base64: Option<Base64>,
 }
@@ -114,7 +106,7 @@ impl<'de> Deserialize<'de> for Scratch {
                 return Err(D::Error::custom(message));
             }
         };
-        Ok(Self { name, shape, holds })
+        Ok(Self { name, shape: shape.unwrap_or_default(), holds })
     }
 }
 
@@ -126,8 +118,7 @@ impl<'de> Deserialize<'de> for Scratch {
 pub(super) struct WrittenScratch {
     name: Option<String>,
     /// In elements, or semaphores.
-    #[serde(default)]
-    shape: Vec<u64>,
+    shape: Option<Vec<u64>>,
     /// The element type of scratch memory.
     dtype: Option<Spelled<Dtype>>,
     /// Where scratch memory lies.
@@ -261,7 +252,9 @@ impl<'de> Deserialize<'de> for WrittenBlockDim {
                 let mut element = None;
                 while let Some(key) = map.next_key::<String>()? {
                     if key == "element" {
-                        element = Some(map.next_value()?);
+                        if element.replace(map.next_value()?).is_some() {
+                            return Err(A::Error::duplicate_field("element"));
+                        }
                     } else {
                         map.next_value::<IgnoredAny>()?;
                         return Err(A::Error::unknown_field(&key, &["element"]));
@@ -397,8 +390,7 @@ pub(super) struct WrittenCost {
     flops: i64,
     transcendentals: i64,
     bytes_accessed: i64,
-    #[serde(default)]
-    remote_bytes_transferred: i64,
+    remote_bytes_transferred: Option<i64>,
 }
 
 impl From<WrittenCost> for CostEstimate<'static> {
@@ -407,7 +399,7 @@ impl From<WrittenCost> for CostEstimate<'static> {
         cost.flops = written.flops;
         cost.transcendentals = written.transcendentals;
         cost.bytes_accessed = written.bytes_accessed;
-        cost.remote_bytes_transferred = written.remote_bytes_transferred;
+        cost.remote_bytes_transferred = written.remote_bytes_transferred.unwrap_or_default();
         cost
     }
 }

@@ -50,12 +50,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Text<T> {
     }
 }
 
-/// A list of objects.
-pub(super) fn objects<'de, T, D>(deserializer: D) -> Result<Vec<T>, D::Error>
-where
-    T: Deserialize<'de>,
-    D: Deserializer<'de>,
-{
-    let objects = Vec::<Object<T>>::deserialize(deserializer)?;
-    Ok(objects.into_iter().map(|object| object.0).collect())
+/// What is inside objects.
+pub(super) fn inside<T>(objects: Vec<Object<T>>) -> Vec<T> {
+    objects.into_iter().map(|object| object.0).collect()
 }
