@@ -38,7 +38,9 @@ words! {
     pub enum CallSite {
         /// A block spec of a pipelined kernel: `default`.
         BlockSpec,
-        /// A ref of an unpipelined (mesh) kernel: `any`.
+        /// A ref of an unpipelined (mesh) kernel as it is lowered: `any`. `pl.kernel`
+        /// itself has by then put the mesh's default space in its place, which is hbm
+        /// on a SparseCore ([`Mesh::default_memory_space`](crate::Mesh::default_memory_space)).
         UnpipelinedRef,
         /// A buffer of `emit_pipeline`: `vmem`.
         EmitPipelineBuffer,
