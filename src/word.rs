@@ -28,7 +28,7 @@ pub(crate) struct Shown<'a>(pub(crate) &'a str);
 
 impl Shown<'_> {
     /// A megabyte in an error message helps no one.
-    const CHARACTERS: usize = 80;
+    pub(crate) const CHARACTERS: usize = 80;
 }
 
 impl fmt::Display for Shown<'_> {

@@ -48,6 +48,70 @@ fn a_diagnostic_is_shown_where_it_is() {
     assert!(run.out.contains("= help: "));
 }
 
+/// Escapes of a terminal, and marks that turn the direction of text.
+#[test]
+fn what_would_steer_a_terminal_never_reaches_it() {
+    let odd = "\u{1b}[31m\u{9b}31m\u{7f}\u{7}\u{202e}";
+    let names = ["name", "chip", "core_type"].map(|field| (field, odd.to_owned()));
+    let mut kernel = serde_json::json!({
+        "core_type": "tc", "chip": "v5e", "grid": [2],
+        "scalar_prefetch": [{"name": odd, "shape": [999_999], "dtype": "int32"}],
+        "operands": [
+            {"name": odd, "role": "in", "array_shape": [99_999, 999], "dtype": "int32"},
+            {"name": "a", "role": "in", "array_shape": [8], "dtype": odd, "space": odd}],
+        "scratch": [{"name": "b", "space": odd, "shape": [1], "dtype": odd}],
+        "accesses": [{"op": "load", "ref": "z", "shape": "vector"}],
+        "params": {"flags": {odd: odd}},
+    });
+    let mut kernels = vec![kernel.to_string()];
+    for (field, word) in names {
+        kernel[field] = word.into();
+        kernels.push(kernel.to_string());
+    }
+    kernel[odd] = 1.into();
+    kernels.push(kernel.to_string());
+    kernels
+        .push(format!(r#"{{"core_type": "tc", "operands": [{{"role": {}}}]}}"#, Value::from(odd)));
+    for kernel in kernels {
+        for format in ["text", "json"] {
+            let run = check(&["--color", "never", "--format", format], &kernel);
+            let steers = |it: char| (it.is_control() && it != '\n') || it == '\u{202e}';
+            assert!(run.status > 0 && !(run.out + &run.err).contains(steers), "{kernel}");
+        }
+    }
+    let run = run(&["check", odd], b"");
+    assert!(!run.err.trim_end().contains(char::is_control), "{}", run.err);
+}
+
+#[test]
+fn a_name_that_is_too_long_is_cut_for_people() {
+    let long = "n".repeat(100_000);
+    let kernel = serde_json::json!({
+        "name": long, "chip": "v5e", "core_type": "tc", "operands": [
+            {"name": long, "role": "in", "array_shape": [99_999, 999], "dtype": "int32"},
+            {"name": long, "role": "in", "array_shape": [8], "dtype": long}],
+        "accesses": [{"op": "load", "ref": "z", "shape": "vector"}],
+    });
+    let run = check(&[], &kernel.to_string());
+    assert!(run.status == 1 && run.out.len() < 40_000, "{} bytes", run.out.len());
+    let run = check(&[], &format!(r#"{{"core_type": "tc", "operands": [], "{long}": 1}}"#));
+    assert!(run.status == 2 && run.err.len() < 1000, "{} bytes", run.err.len());
+    assert!(run.err.contains("… (100000 bytes)`, expected one of `name`, "), "{}", run.err);
+    let run = check(&[], &format!(r#"{{"core_type": "tc", "operands": "{long}"}}"#));
+    assert!(run.status == 2 && run.err.len() < 1000, "{} bytes", run.err.len());
+    assert!(run.err.contains("…, expected a sequence"), "{}", run.err);
+}
+
+/// In a file of one line each place lies as far from its start as from the last one.
+#[test]
+fn many_faults_of_one_line_are_shown_in_bounded_time() {
+    let operand = r#"{"name": "x", "role": "in", "array_shape": [512, 256], "dtype": "int33"}"#;
+    let operands = vec![operand; 10_000].join(", ");
+    let run = check(&[], &format!(r#"{{"core_type": "tc", "operands": [{operands}]}}"#));
+    assert_eq!(run.out.matches("error[UnknownDtype]").count(), 10_000);
+    assert_eq!(run.out.matches("error[DuplicateName]").count(), 9_999);
+}
+
 #[test]
 fn json_lines_a_list_and_spread_out_json_are_all_read() {
     let one_line = |kernel: &str| kernel.replace('\n', " ");

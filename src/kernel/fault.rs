@@ -14,7 +14,7 @@ pub(super) enum KernelFault {
     #[error("both axes of the mesh are called {name}")]
     MeshAxesOfOneName { name: Word },
     #[error("the name {name} is taken by {first}")]
-    DuplicateName { name: Word, first: String },
+    DuplicateName { name: Word, first: Word },
     #[error("no ref is called {name}")]
     UnknownRef { name: Word, known: String },
     #[error("{space} is an accumulator, which is never a memref")]

@@ -2,7 +2,7 @@
 
 use super::description::Kernel;
 use super::place::{Place, Step};
-use crate::word::{Word, nearest};
+use crate::word::{Shown, Word, nearest};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -214,20 +214,38 @@ impl fmt::Display for Prefix<'_> {
     }
 }
 
-/// serde's message without its own line and column, and with a guess at what an
-/// unknown field was meant to be.
+/// serde's message without its own line and column, with no more of the text than
+/// helps, and with a guess at what an unknown field was meant to be.
 fn message(message: &str) -> String {
     let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
-    let Some((unknown, expected)) = message.split_once(", expected ") else {
+    // What is expected comes from here: what is found may say anything.
+    let Some((found, expected)) = message.rsplit_once(", expected ") else {
         return message.to_owned();
     };
-    let Some(field) = unknown.strip_prefix("unknown field ") else {
-        return message.to_owned();
-    };
-    match nearest(field.trim_matches('`'), quoted(expected)) {
-        Some(known) => format!("{unknown}; did you mean `{known}`?"),
-        None => message.to_owned(),
+    let field = found.strip_prefix("unknown field ").map(|field| field.trim_matches('`'));
+    match field.and_then(|field| nearest(field, quoted(expected))) {
+        Some(known) => format!("{}; did you mean `{known}`?", shown(found)),
+        None => format!("{}, expected {expected}", shown(found)),
     }
+}
+
+/// What was found, with no more of a word of the text than helps. serde has escaped
+/// texts already, but not names.
+fn shown(found: &str) -> String {
+    let name = |said: &str| {
+        let word = found.strip_prefix(said)?.strip_prefix('`')?.strip_suffix('`')?;
+        Some(format!("{said}`{}`", Shown(word)))
+    };
+    let text = |said: &str| {
+        let text = found.strip_prefix(said)?;
+        let (end, _) = text.char_indices().nth(Shown::CHARACTERS)?;
+        Some(format!("{said}{}…", text.get(..end)?))
+    };
+    name("unknown field ")
+        .or_else(|| name("unknown variant "))
+        .or_else(|| text("invalid type: string "))
+        .or_else(|| text("invalid value: string "))
+        .unwrap_or_else(|| found.to_owned())
 }
 
 /// The words between backticks.
@@ -242,7 +260,7 @@ fn offset(text: &str, part: &str) -> usize {
 
 /// Lines and columns of a text, both from 1; columns count characters.
 ///
-/// Asked for one place after another, it reads the text once.
+/// It reads the text once, as far as it is asked, whatever places are asked for.
 ///
 /// ```
 /// use mosaic_memspace::kernel::Positions;
@@ -253,30 +271,46 @@ fn offset(text: &str, part: &str) -> usize {
 #[derive(Clone, Debug)]
 pub struct Positions<'a> {
     text: &'a str,
-    offset: usize,
-    line: usize,
-    column: usize,
+    /// The positions of bytes at equal distances.
+    marks: Vec<(usize, usize)>,
 }
 
 impl<'a> Positions<'a> {
+    /// Bytes from one mark to the next.
+    const STEP: usize = 4096;
+
     /// Those of this text.
     pub const fn new(text: &'a str) -> Self {
-        Self { text, offset: 0, line: 1, column: 1 }
+        Self { text, marks: Vec::new() }
     }
 
     /// The line and the column of the byte at `offset`.
     pub fn of(&mut self, offset: usize) -> (usize, usize) {
-        if offset < self.offset {
-            *self = Self::new(self.text);
+        let offset = offset.min(self.text.len());
+        let number = offset.checked_div(Self::STEP).unwrap_or(0);
+        let mut mark = self.mark(number.min(self.marks.len().saturating_sub(1)));
+        while self.marks.len() <= number {
+            if !self.marks.is_empty() {
+                let start = self.marks.len().saturating_sub(1).saturating_mul(Self::STEP);
+                mark = self.after(mark, start..start.saturating_add(Self::STEP));
+            }
+            self.marks.push(mark);
         }
-        let between = self.text.as_bytes().get(self.offset..offset).unwrap_or_default();
-        let lines = between.split(|byte| *byte == b'\n');
+        self.after(self.mark(number), number.saturating_mul(Self::STEP)..offset)
+    }
+
+    fn mark(&self, number: usize) -> (usize, usize) {
+        self.marks.get(number).copied().unwrap_or((1, 1))
+    }
+
+    /// The position behind these bytes, of which the first has a position.
+    fn after(&self, (line, column): (usize, usize), range: Range<usize>) -> (usize, usize) {
+        let bytes = self.text.as_bytes().get(range).unwrap_or_default();
+        let lines = bytes.split(|byte| *byte == b'\n');
         let (newlines, last_line) = lines.enumerate().last().unwrap_or_default();
         // A character has one byte that does not continue another.
         let characters = last_line.iter().filter(|byte| (**byte & 0xc0) != 0x80).count();
-        self.column = if newlines == 0 { self.column } else { 1 }.saturating_add(characters);
-        self.line = self.line.saturating_add(newlines);
-        self.offset = offset;
-        (self.line, self.column)
+        let column = if newlines == 0 { column } else { 1 };
+        (line.saturating_add(newlines), column.saturating_add(characters))
     }
 }

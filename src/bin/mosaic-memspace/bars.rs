@@ -1,5 +1,6 @@
 //! Memories as bars: how full each is, and with what.
 
+use crate::shown;
 use mosaic_memspace::kernel::{Memory, MemoryPart};
 use std::fmt::Write;
 
@@ -45,8 +46,8 @@ fn bar(memory: &Memory) -> String {
 
 fn part(part: &MemoryPart) -> String {
     match part.buffers {
-        1 => format!("{} {}", part.name, bytes(part.bytes)),
-        buffers => format!("{} {} ({buffers} ×)", part.name, bytes(part.bytes)),
+        1 => format!("{} {}", shown::name(&part.name), bytes(part.bytes)),
+        buffers => format!("{} {} ({buffers} ×)", shown::name(&part.name), bytes(part.bytes)),
     }
 }
 

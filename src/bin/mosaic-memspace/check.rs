@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::grid::{self, Grid};
 use crate::html;
 use crate::input::Input;
+use crate::shown;
 use crate::snippet;
 use clap::ValueEnum;
 use mosaic_memspace::Resolved;
@@ -92,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Status {
                 });
                 match arguments.format {
                     Format::Json => {
-                        serde_json::to_writer(&mut out, &report).map_err(io::Error::from)?;
+                        shown::write_json(&mut out, &report)?;
                         writeln!(out)?;
                     }
                     Format::Text => text(&mut out, &described, &report, *chip, &input)?,
@@ -127,11 +128,11 @@ fn text(
     chip: Option<Chip>,
     input: &Input,
 ) -> Result<(), Failure> {
-    let name = report.name.as_deref().unwrap_or(UNNAMED);
+    let name = shown::name(report.name.as_deref().unwrap_or(UNNAMED));
     let core_type = report.core_type.map(|core_type| format!(", {core_type}")).unwrap_or_default();
     let bold = if grid::colours() { anstyle::Style::new().bold() } else { anstyle::Style::new() };
     let chip = chip.map(Chip::as_str).or_else(|| described.kernel.chip_name());
-    let chip = chip.map(|chip| format!(", {chip}")).unwrap_or_default();
+    let chip = chip.map(|chip| format!(", {}", shown::name(chip))).unwrap_or_default();
     writeln!(out, "{bold}{name}{core_type}{chip}{bold:#}")?;
     writeln!(out, "{}", refs(report).text())?;
     writeln!(out, "{}{}\n", bars::render(&report.memories), verdict(report))?;
@@ -158,12 +159,12 @@ fn verdict(report: &Report) -> String {
         }
     };
     let (errors, warnings) = (count(Severity::Error, "error"), count(Severity::Warning, "warning"));
-    let uncounted = uncounted(report).join(", ");
+    let uncounted = uncounted(report);
     let memory = match (&report.fit, uncounted.is_empty(), &errors) {
         (None, _, _) => {
             Some("memory not counted: no chip is given, or it lacks the core".to_owned())
         }
-        (Some(_), false, _) => Some(format!("{uncounted} not counted")),
+        (Some(_), false, _) => Some(format!("{} not counted", some_of(&uncounted))),
         (Some(_), true, Some(_)) => None,
         (Some(_), true, None) => Some(
             "fits by its declarations; what the compiler adds, such as spills, comes on top"
@@ -172,6 +173,18 @@ fn verdict(report: &Report) -> String {
     };
     let parts: Vec<_> = [errors, warnings, memory].into_iter().flatten().collect();
     parts.join("; ")
+}
+
+/// The first of these names, and how many more there are.
+fn some_of(names: &[&str]) -> String {
+    const NAMED: usize = 6;
+
+    let first: Vec<_> = names.iter().take(NAMED).map(|name| shown::name(name)).collect();
+    let more = match names.len().checked_sub(NAMED) {
+        None | Some(0) => String::new(),
+        Some(more) => format!(", {more} more"),
+    };
+    format!("{}{more}", first.join(", "))
 }
 
 /// The refs that would take memory, but whose bytes cannot be told.

@@ -1,5 +1,6 @@
 //! What ends a subcommand before its answer: input that cannot be used.
 
+use crate::shown;
 use mosaic_memspace::error::Fault;
 use std::io;
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ impl Failure {
         match self {
             Self::Unusable(message) => {
                 let style = anstyle::AnsiColor::Red.on_default().bold();
-                anstream::eprintln!("{style}error{style:#}{message}");
+                anstream::eprintln!("{style}error{style:#}{}", shown::lines(&message));
                 ExitCode::from(2)
             }
             Self::ReaderGone => ExitCode::SUCCESS,

@@ -1,6 +1,7 @@
 //! Rows of words, printed for a terminal, as Markdown, or as JSON.
 
 use crate::failure::Failure;
+use crate::shown;
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
@@ -34,11 +35,14 @@ impl Grid {
     }
 
     pub(crate) fn print(&self, format: Format) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
+        let mut out = BufWriter::new(io::stdout().lock());
         match format {
             Format::Text => writeln!(out, "{}", self.text())?,
             Format::Markdown => write!(out, "{}", self.markdown())?,
-            Format::Json => writeln!(out, "{}", self.json())?,
+            Format::Json => {
+                shown::write_json(&mut out, &self.json())?;
+                writeln!(out)?;
+            }
         }
         Ok(out.flush()?)
     }
@@ -58,7 +62,9 @@ impl Grid {
             if colours() { cell.add_attribute(Attribute::Bold) } else { cell }
         };
         table.set_header(self.headers.iter().map(bold));
-        table.add_rows(&self.rows);
+        let shown =
+            |row: &Vec<String>| row.iter().map(|cell| shown::cell(cell)).collect::<Vec<_>>();
+        table.add_rows(self.rows.iter().map(shown));
         table
     }
 
@@ -67,7 +73,8 @@ impl Grid {
         let rule: Vec<_> = self.headers.iter().map(|_| "---".to_owned()).collect();
         let mut text = line(&self.headers) + &line(&rule);
         for row in &self.rows {
-            let cells: Vec<_> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            let cells: Vec<_> =
+                row.iter().map(|cell| shown::cell(cell).replace('|', "\\|")).collect();
             text += &line(&cells);
         }
         text
@@ -84,7 +91,7 @@ impl Grid {
 /// A value as JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+    shown::write_pretty_json(&mut out, value)?;
     writeln!(out)?;
     Ok(out.flush()?)
 }

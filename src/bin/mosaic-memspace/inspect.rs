@@ -3,6 +3,7 @@
 use crate::Status;
 use crate::failure::Failure;
 use crate::grid::{Format, Grid};
+use crate::shown;
 use flate2::bufread::MultiGzDecoder;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mosaic_memspace::custom_call::{
@@ -150,7 +151,8 @@ fn progress(path: &Path, length: u64) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
         bar.set_style(style);
     }
-    bar.with_message(path.display().to_string()).with_finish(indicatif::ProgressFinish::AndClear)
+    bar.with_message(shown::name(&path.display().to_string()))
+        .with_finish(indicatif::ProgressFinish::AndClear)
 }
 
 /// A file name for the body of the call with this number.
@@ -340,7 +342,7 @@ impl Output {
                 let mut out = io::stdout().lock();
                 out.write_all(if *first { b"\n" } else { b",\n" })?;
                 *first = false;
-                serde_json::to_writer(&mut out, call).map_err(io::Error::from)?;
+                shown::write_json(&mut out, call)?;
             }
             Self::Table { grid, .. } => grid.row(call.row()),
         }

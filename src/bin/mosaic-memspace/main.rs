@@ -13,6 +13,7 @@ mod inspect;
 mod man;
 mod resolve;
 mod schema;
+mod shown;
 mod snippet;
 mod table;
 

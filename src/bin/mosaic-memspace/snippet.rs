@@ -1,5 +1,6 @@
 //! Diagnostics as a terminal shows them: message, place, caret, help.
 
+use crate::shown;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use mosaic_memspace::error::Severity;
@@ -31,17 +32,18 @@ pub(crate) fn render(
         shown.start == 0 || text.as_bytes().get(shown.start.saturating_sub(1)) == Some(&b'\n');
     let start = range.start.saturating_sub(shown.start);
     let end = range.end.min(shown.end).saturating_sub(shown.start);
-    let source = text.get(shown).unwrap_or_default();
-    let at = diagnostic.at.to_string();
-    let snippet = Snippet::source(source)
+    let source = shown::veiled(text.get(shown).unwrap_or_default());
+    let name = shown::name(name);
+    let at = shown::cell(&diagnostic.at.to_string());
+    let snippet = Snippet::source(&*source)
         .line_start(line)
         .fold(false)
         .annotation(AnnotationKind::Primary.span(start..end).label(at));
     let title = level.primary_title(&*diagnostic.message).id(diagnostic.code.as_str());
     let group = if whole_line {
-        title.element(snippet.path(name))
+        title.element(snippet.path(&*name))
     } else {
-        title.element(Origin::path(name).line(line).char_column(column)).element(snippet)
+        title.element(Origin::path(&*name).line(line).char_column(column)).element(snippet)
     };
     let report = [group.element(Level::HELP.message(&*diagnostic.help))];
     let renderer = if colours { Renderer::styled() } else { Renderer::plain() };

@@ -15,6 +15,7 @@ use crate::kernel::description::{Access, Holds};
 use crate::kernel::place::Place;
 use crate::kernel::report::{Fit, Memory, MemoryKind, MemoryPart};
 use crate::memory_space::Resolved;
+use crate::word::Shown;
 use std::collections::HashSet;
 
 /// The refs that may lie where they do, and whose bytes can be counted.
@@ -299,7 +300,7 @@ impl<'k> Pass<'k> {
                 largest(parts).map_or_else(Place::kernel, |part| self.place_of(counted.id(part.of)))
             }
         };
-        let name = |of| self.name_of(counted.id(of)).to_owned();
+        let name = |of| Shown(self.name_of(counted.id(of))).to_string();
         let (message, help) = (fault.message(name), fault.help_naming(name));
         self.report.diagnostics.push_worded(fault, at, message, help);
     }

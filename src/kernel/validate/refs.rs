@@ -5,7 +5,7 @@ use crate::dtype::Dtype;
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::memory_space::Resolved;
-use crate::word::{List, Word};
+use crate::word::{List, Shown, Word};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -43,7 +43,8 @@ impl Refs {
     }
 
     fn known(&self) -> String {
-        let shown = List(self.all.iter().take(Self::SHOWN).map(|known| &known.name)).to_string();
+        let shown = self.all.iter().take(Self::SHOWN).map(|known| Shown(&known.name));
+        let shown = List(shown).to_string();
         if self.all.len() > Self::SHOWN { format!("{shown}, …") } else { shown }
     }
 }
@@ -58,7 +59,7 @@ impl Pass<'_> {
             Entry::Occupied(entry) => {
                 let fault = KernelFault::DuplicateName {
                     name: Word::new(&entered.name),
-                    first: entry.get().1.to_string(),
+                    first: Word::new(&entry.get().1.to_string()),
                 };
                 self.report.diagnostics.push(&fault, place.clone().field("name"));
             }

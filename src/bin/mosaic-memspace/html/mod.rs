@@ -3,6 +3,7 @@
 
 use crate::bars::bytes;
 use crate::grid::Grid;
+use crate::shown::is_unseen;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use mosaic_memspace::error::Severity;
 use mosaic_memspace::kernel::{Diagnostic, Memory, MemoryPart, Report};
@@ -360,15 +361,6 @@ fn shown(text: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// Control characters, and marks that turn the direction of text.
-fn is_unseen(it: char) -> bool {
-    it.is_control()
-        || matches!(
-            it,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        )
 }
 
 /// A share, in hundredths of a percent.
