@@ -275,8 +275,8 @@ codes! {
         => "put the window in vmem or smem, or leave the operand in any or hbm and copy from it";
     BlockDimsMixed Error "a block with both element and blocked dimensions"
         => "make every dimension of the block pl.Element, or none";
-    BlockRankZero Error "a block of rank 0 outside smem"
-        => "put a scalar in smem, or give the array a dimension";
+    BlockRankZero Error "a block of rank 0 outside smem, or in a kernel with a grid"
+        => "put a scalar in smem, in a kernel without a grid, or give the array a dimension";
     BlockedInAnyOrHbm Error "a block that is not the whole array, in any or hbm"
         => "use the whole array there, or put the block in vmem or smem";
     BlockNotTileAligned Error "a block whose last two extents are neither whole tiles nor the array's"

@@ -631,7 +631,7 @@ mod tests {
                 Block { array_shape: &[], block_shape: Some(&[]), ..BLOCK },
                 Code::BlockRankZero,
                 "a block of rank 0 in vmem",
-                "put a scalar in smem, or give the array a dimension",
+                "put a scalar in smem, in a kernel without a grid, or give the array a dimension",
             ),
             (
                 Block { space: Resolved::ANY, ..BLOCK },

@@ -447,10 +447,15 @@ impl<'a> Operand<'a> {
             Form::Pipelined => grid.is_empty() && !self.has_trivial_window(),
             Form::Unpipelined => false,
         };
+        let scalar = match form {
+            Form::Pipelined => dimensions == 0 && self.element_shape.is_empty(),
+            Form::Unpipelined => false,
+        };
         [
             lacks.then_some(WindowFault::RankMismatch { entries, dimensions }),
             outside.map(|axis| WindowFault::AxisOutOfRange { axis, axes: grid.len() }),
             blocked.then_some(WindowFault::BlockedWithoutGrid),
+            (scalar && windowed && !grid.is_empty()).then_some(WindowFault::Scalar),
             check_window_space(self.space, self.role).err(),
             self.refused_buffers(windowed && !grid.is_empty()),
         ]
@@ -601,6 +606,10 @@ pub enum WindowFault {
         /// Axes of the grid.
         axes: usize,
     },
+    /// A window on a scalar, which JAX lowers in smem, and the compiler takes in a
+    /// kernel without a grid only.
+    #[error("a window of rank 0, in a kernel with a grid")]
+    Scalar,
     /// A window that is not trivial, in a kernel without a grid.
     #[error("a block that is not the whole array, and no grid to step through it")]
     BlockedWithoutGrid,
@@ -642,6 +651,7 @@ impl Fault for WindowFault {
         match self {
             Self::RankMismatch { .. } => Code::RankMismatch,
             Self::AxisOutOfRange { .. } => Code::IndexMapAxisOutOfRange,
+            Self::Scalar => Code::BlockRankZero,
             Self::BlockedWithoutGrid => Code::BlockedWithoutGrid,
             Self::Space { .. }
             | Self::SemaphoreOutput
@@ -659,6 +669,9 @@ impl Fault for WindowFault {
             Self::AxisOutOfRange { axes: 0, .. } => "give the kernel a grid".to_owned(),
             Self::AxisOutOfRange { axes, .. } => {
                 format!("read one of the axes 0 to {}, or nothing", axes.saturating_sub(1))
+            }
+            Self::Scalar => {
+                "give the array a dimension, as in (1,), or make it scalar prefetch".to_owned()
             }
             Self::SemaphoreOutput => "make the semaphores scratch, or an input".to_owned(),
             Self::SeveralCores { .. } => {
@@ -739,6 +752,21 @@ pub(super) mod tests {
                 faults.map(|fault| (fault.code(), fault.to_string(), fault.help())).collect();
             assert_eq!(said, [(code, message.to_owned(), help.to_owned())]);
         }
+        let scalar = Operand {
+            array_shape: &[],
+            block_shape: None,
+            index_map: None,
+            space: Resolved::SMEM,
+            ..X
+        };
+        let of_scalar = |grid: &[GridAxis], form| {
+            let faults = scalar.window_faults(grid, form, CoreType::Tc);
+            faults.map(|fault| (fault.code(), fault.help())).collect::<Vec<_>>()
+        };
+        let help = "give the array a dimension, as in (1,), or make it scalar prefetch".to_owned();
+        assert_eq!(of_scalar(&GRID, Form::Pipelined), [(Code::BlockRankZero, help)]);
+        assert_eq!(of_scalar(&[], Form::Pipelined), []);
+        assert_eq!(of_scalar(&GRID, Form::Unpipelined), []);
         let still = Operand { index_map: None, ..X };
         let faults = still.window_faults(&[], Form::Pipelined, CoreType::Tc);
         let said: Vec<_> = faults.map(|fault| (fault.code(), fault.help())).collect();

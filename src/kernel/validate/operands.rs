@@ -264,6 +264,7 @@ const fn field_of_block(fault: &BlockFault) -> &'static str {
 const fn field_of_window(fault: &WindowFault) -> &'static str {
     match fault {
         WindowFault::RankMismatch { .. } | WindowFault::AxisOutOfRange { .. } => "index_map",
+        WindowFault::Scalar => "array_shape",
         WindowFault::BlockedWithoutGrid => "block_shape",
         WindowFault::Space { .. }
         | WindowFault::SemaphoreOutput
@@ -279,7 +280,8 @@ const fn is_about_block_or_place(fault: &WindowFault) -> bool {
         WindowFault::RankMismatch { .. }
         | WindowFault::AxisOutOfRange { .. }
         | WindowFault::BufferCount { .. } => false,
-        WindowFault::BlockedWithoutGrid
+        WindowFault::Scalar
+        | WindowFault::BlockedWithoutGrid
         | WindowFault::Space { .. }
         | WindowFault::SemaphoreOutput
         | WindowFault::SeveralCores { .. }
