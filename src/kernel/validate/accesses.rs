@@ -55,7 +55,7 @@ impl Pass<'_> {
         let Some(name) = name else { return };
         match self.refs.get(name) {
             Err(fault) => self.push(&fault, place),
-            Ok(Ref { rank, dtype: Some(dtype), reached: Some(space), sound: true, .. }) => {
+            Ok(Ref { rank, dtype: Some(dtype), resolved: Some(space), sound: true, .. }) => {
                 let indices = Indices { end, space: Some(*space), rank: *rank, dtype: *dtype };
                 if let Err(fault) = dma.check_indices(indices) {
                     self.push(&fault, place);
@@ -69,7 +69,7 @@ impl Pass<'_> {
     /// one that has a fault already is left alone.
     fn space_of(&mut self, name: &str, place: &Place, field: &'static str) -> Option<Resolved> {
         match self.refs.get(name) {
-            Ok(found) => found.reached.filter(|_| found.sound),
+            Ok(found) => found.resolved.filter(|_| found.sound),
             Err(fault) => {
                 self.push(&fault, place.clone().field(field));
                 None

@@ -15,7 +15,6 @@ use crate::kernel::place::Place;
 use crate::kernel::report::OperandReport;
 use crate::kernel::spelled::Spelled;
 use crate::memory_space::{MemorySpace, Resolved};
-use crate::resolve::CallSite;
 use std::str::FromStr;
 
 impl<'k> Pass<'k> {
@@ -38,7 +37,6 @@ impl<'k> Pass<'k> {
             rank: prefetch.shape.len(),
             dtype,
             resolved,
-            reached: resolved,
             sound: !self.target.lacks_core,
         };
         self.enter(entered, &place);
@@ -74,15 +72,8 @@ impl<'k> Pass<'k> {
             windowed = self.target.form.has_window(space, core_type);
             buffers = self.buffers(&with_counted_buffers(ruled), core_type).filter(|_| windowed);
         }
-        let reached = match (&operand.space, self.target.form) {
-            // JAX puts a ref of which nothing is said where its mesh has it by default.
-            (None, Form::Unpipelined) => {
-                self.target.core_type.map(|core_type| CallSite::Other.resolve(None, core_type))
-            }
-            (Some(_), Form::Unpipelined) | (_, Form::Pipelined) => resolved,
-        };
         let rank = operand.array_shape.len();
-        let entered = Ref { name: name.clone(), rank, dtype, resolved, reached, sound };
+        let entered = Ref { name: name.clone(), rank, dtype, resolved, sound };
         self.enter(entered, &place);
         self.report.operands.push(OperandReport {
             name,

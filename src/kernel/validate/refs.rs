@@ -15,8 +15,6 @@ pub(super) struct Ref {
     pub(super) rank: usize,
     pub(super) dtype: Option<Dtype>,
     pub(super) resolved: Option<Resolved>,
-    /// Where loads, stores and copies find it.
-    pub(super) reached: Option<Resolved>,
     /// Whether it may lie where it does: if not, nothing more is asked of it.
     pub(super) sound: bool,
 }

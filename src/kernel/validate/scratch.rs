@@ -63,10 +63,7 @@ impl<'k> Pass<'k> {
             (None, _) | (_, None) => false,
         };
         let rank = scratch.shape.len();
-        self.enter(
-            Ref { name: name.clone(), rank, dtype, resolved, reached: resolved, sound },
-            &place,
-        );
+        self.enter(Ref { name: name.clone(), rank, dtype, resolved, sound }, &place);
         let attribute = resolved.and_then(attribute);
         self.report.scratch.push(ScratchReport {
             name,
