@@ -182,6 +182,26 @@ fn an_unpipelined_kernel_takes_its_refs_as_they_lie() {
 }
 
 #[test]
+fn a_word_that_no_parameter_takes_is_reported_with_the_rest() {
+    let report = report(
+        r#"{"core_type": "tc", "grid": [2, 2], "operands": [], "params": {
+            "dimension_semantics": ["parallel", "sequential", "Parallel"],
+            "has_side_effects": "none", "opt_level": "O4", "use_tc_tiling_on_sc": true}}"#,
+    );
+    let told = |code: &str, place: &str| (code.to_owned(), format!("params.{place}"));
+    let expected = [
+        told("UnknownParamWord", "dimension_semantics[1]"),
+        told("UnknownParamWord", "dimension_semantics[2]"),
+        told("UnknownParamWord", "has_side_effects"),
+        told("UnknownParamWord", "opt_level"),
+        told("TcTilingFlagOnTensorCore", "use_tc_tiling_on_sc"),
+    ];
+    assert_eq!(faults(&report), expected);
+    let fault = report.diagnostics.iter().next().unwrap();
+    assert!(fault.message.starts_with("unknown dimension semantics: sequential; expected one of"));
+}
+
+#[test]
 fn null_is_as_good_as_absent_wherever_a_field_may_be_absent() {
     let absent = report(
         r#"{"core_type": "tc", "operands": [], "scratch": [{"semaphore": "dma"}],
@@ -500,6 +520,11 @@ fn input_that_cannot_be_used_says_where_and_what() {
             r#"{"core_type": "tc", "operands": [{"role": "in", "array_shape": [8], "dtype": "int8", "block_shape": [{"element": 8, "element": 4}]}]}"#,
             "operands[0].block_shape[0]",
             "duplicate field `element`",
+        ),
+        (
+            r#"{"core_type": "tc", "operands": [], "params": {"has_side_effects": 1}}"#,
+            "params.has_side_effects",
+            "expected true, false, or a kind",
         ),
         (r#"{"core_type": "tc", "operands": ["#, "", "EOF"),
         ("\u{feff}{}", "", "expected value"),

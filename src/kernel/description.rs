@@ -1,10 +1,13 @@
 //! A kernel as it is described: built from types, or read from JSON.
 
+use super::place::Place;
 use super::spelled::Spelled;
 use crate::check::{self, AccessOp, AccessShape, BlockDim, DmaMode, GridAxis, IndexEntry, Role};
 use crate::chip::{Chip, ChipFacts};
 use crate::core_type::CoreType;
-use crate::custom_call::{CompilerParams, CostEstimate, DimensionSemantics, ParamError};
+use crate::custom_call::{
+    CompilerParams, CostEstimate, DimensionSemantics, ParamError, UnknownParamWord,
+};
 use crate::dtype::Dtype;
 use crate::memory_space::{MemorySpace, Resolved};
 
@@ -72,11 +75,13 @@ impl OnChip {
 pub(super) struct Params {
     pub(super) sound: CompilerParams,
     pub(super) faults: Vec<ParamError>,
+    /// Words that a parameter does not take, and where they are.
+    pub(super) words: Vec<(Place, UnknownParamWord)>,
 }
 
 impl From<CompilerParams> for Params {
     fn from(sound: CompilerParams) -> Self {
-        Self { sound, faults: Vec::new() }
+        Self { sound, faults: Vec::new(), words: Vec::new() }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::description::{
     Access, Holds, Kernel, Mesh, OnChip, Operand, Params, Prefetch, Scratch, Semaphore,
 };
+use super::place::Place;
 use super::spelled::Spelled;
 use super::strict::{Object, Text, inside};
 use crate::check::{self, AccessOp, AccessShape, BlockDim, DmaMode, IndexEntry, Role};
@@ -10,12 +11,13 @@ use crate::chip::Chip;
 use crate::core_type::CoreType;
 use crate::custom_call::{
     CollectiveId, CompilerParams, CostEstimate, DimensionSemantics, Flags, OptLevel, ParamError,
-    SideEffects, VmemLimit, WrittenFlagValue,
+    SideEffects, UnknownParamWord, VmemLimit, WrittenFlagValue,
 };
 use crate::dtype::Dtype;
 use crate::memory_space::MemorySpace;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 use std::fmt;
+use std::str::FromStr;
 
 impl<'de> Deserialize<'de> for Kernel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -411,7 +413,7 @@ impl From<WrittenCost> for CostEstimate<'static> {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct WrittenParams {
     /// One a grid axis: what the steps along it may assume of each other; arbitrary.
-    dimension_semantics: Option<Vec<DimensionSemantics>>,
+    dimension_semantics: Option<Vec<Spelled<DimensionSemantics>>>,
     /// One an input: whether XLA may fuse what makes it into the kernel; no.
     allow_input_fusion: Option<Vec<bool>>,
     /// Bytes of VMEM for windows and scratch; the chip's default. More than the chip
@@ -445,16 +447,16 @@ pub(super) struct WrittenParams {
     /// Whether the MXU may take a matmul's left side transposed; false.
     fuse_transposed_lhs_in_matmul: Option<bool>,
     /// How hard the SparseCore compiler tries; O3. Refused on a TensorCore.
-    opt_level: Option<OptLevel>,
+    opt_level: Option<Spelled<OptLevel>>,
 }
 
 #[derive(serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(inline))]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected true, false, or a kind of side effects as a word")]
 enum WrittenSideEffects {
     Any(bool),
-    Kind(SideEffects),
+    Kind(Spelled<SideEffects>),
 }
 
 /// Flags in the order they are written in.
@@ -501,7 +503,12 @@ impl From<WrittenParams> for Params {
     fn from(written: WrittenParams) -> Self {
         let mut faults = Vec::new();
         let mut sound = CompilerParams::default();
-        sound.dimension_semantics = written.dimension_semantics;
+        let mut words = Words::default();
+        sound.dimension_semantics = written.dimension_semantics.and_then(|semantics| {
+            let known = |(index, word)| words.known("dimension_semantics", Some(index), word);
+            let known: Vec<_> = semantics.into_iter().enumerate().map(known).collect();
+            known.into_iter().collect()
+        });
         sound.allow_input_fusion = written.allow_input_fusion;
         sound.vmem_limit_bytes = written
             .vmem_limit_bytes
@@ -511,7 +518,9 @@ impl From<WrittenParams> for Params {
         });
         sound.has_side_effects = match written.has_side_effects {
             Some(WrittenSideEffects::Any(any)) => any.into(),
-            Some(WrittenSideEffects::Kind(kind)) => kind,
+            Some(WrittenSideEffects::Kind(kind)) => {
+                words.known("has_side_effects", None, kind).unwrap_or(sound.has_side_effects)
+            }
             None => sound.has_side_effects,
         };
         if let Some(WrittenFlags(flags)) = written.flags {
@@ -538,7 +547,38 @@ impl From<WrittenParams> for Params {
             *ours = theirs.unwrap_or(*ours);
         }
         sound.use_tc_tiling_on_sc = written.use_tc_tiling_on_sc;
-        sound.opt_level = written.opt_level;
-        Self { sound, faults }
+        sound.opt_level = written.opt_level.and_then(|word| words.known("opt_level", None, word));
+        Self { sound, faults, words: words.unknown }
+    }
+}
+
+/// The words of parameters that are read, and those that no parameter takes.
+#[derive(Default)]
+struct Words {
+    unknown: Vec<(Place, UnknownParamWord)>,
+}
+
+impl Words {
+    fn known<T>(
+        &mut self,
+        parameter: &'static str,
+        index: Option<usize>,
+        word: Spelled<T>,
+    ) -> Option<T>
+    where
+        T: FromStr<Err = UnknownParamWord>,
+    {
+        match word {
+            Spelled::Known(word) => Some(word),
+            Spelled::Unknown(fault) => {
+                let place = Place::list("params").field(parameter);
+                let place = match index {
+                    Some(index) => place.index(index),
+                    None => place,
+                };
+                self.unknown.push((place, fault));
+                None
+            }
+        }
     }
 }

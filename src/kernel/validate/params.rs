@@ -11,6 +11,9 @@ impl Pass<'_> {
         for fault in &self.kernel.params.faults {
             self.param(fault);
         }
+        for (place, fault) in &self.kernel.params.words {
+            self.push(fault, place.clone());
+        }
         let Some(core_type) = self.target.core_type else { return };
         let bound = |extent: &Option<u64>| match extent {
             Some(extent) => Bound::Static(i64::try_from(*extent).unwrap_or(i64::MAX)),
