@@ -396,6 +396,16 @@ fn buffers_are_told_without_a_chip_unless_they_are_the_chips_to_tell() {
 }
 
 #[test]
+fn a_window_on_an_array_in_vmem_has_a_buffer_that_costs_nothing() {
+    for shape in [vec![1], vec![8, 128]] {
+        let x = Operand::input("x", shape, Dtype::Int32).annotated(MemorySpace::VMEM);
+        let report = Kernel::pipelined(CoreType::Tc).on(Chip::V5e).operand(x).check();
+        assert!(report.operands[0].bytes.is_some_and(|bytes| bytes > 0));
+        assert_eq!(report.fit.unwrap().vmem_bytes, Some(0));
+    }
+}
+
+#[test]
 fn an_array_that_stays_in_place_has_no_buffer_though_it_may_cost_one() {
     let report = report(
         r#"{"chip": "v5e", "core_type": "tc", "operands": [
@@ -557,6 +567,15 @@ fn a_deep_or_a_long_kernel_is_read_in_bounded_time() {
         r#"{{"core_type": "tc", "chip": "v5e", "grid": [4], "operands": [{operands}]}}"#
     ));
     assert_eq!(report.diagnostics.iter().count(), 200_000);
+
+    // Not once through the grid for each operand.
+    let x = || {
+        let x = Operand::input("", [8, 128], Dtype::Int8).space(MemorySpace::SMEM);
+        x.index_entries([IndexEntry::Other, IndexEntry::Zero])
+    };
+    let long = Kernel::pipelined(CoreType::Tc).on(Chip::V5e).grid(vec![1; 50_000]);
+    let report = (0..50_000).fold(long, |kernel, _| kernel.operand(x())).check();
+    assert_eq!(report.operands[0].buffers, Some(1), "one step in all");
 }
 
 #[test]

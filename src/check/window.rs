@@ -410,10 +410,12 @@ impl<'a> Operand<'a> {
     /// assert_eq!(Operand { buffers: Some(1), ..x }.buffer_count(&grid, 1), 1);
     /// ```
     pub fn buffer_count(&self, grid: &[GridAxis], cores: u32) -> u32 {
-        if !self.moves(grid) || one_step_a_core(grid, cores) {
-            return 1;
-        }
-        self.buffers.unwrap_or(2)
+        self.buffers_where(one_step_a_core(grid, cores), grid)
+    }
+
+    /// The same, where it is known of the grid whether every core is left with one step.
+    pub(crate) fn buffers_where(&self, one_step: bool, grid: &[GridAxis]) -> u32 {
+        if one_step || !self.moves(grid) { 1 } else { self.buffers.unwrap_or(2) }
     }
 
     /// Everything that is wrong with the operand's window, in a kernel of this

@@ -3,6 +3,7 @@
 use super::kernel::{FitError, Part, RefId, TcKernel};
 use super::padding::{Layout, PaddingError};
 use super::vmem::{Memory, Taken};
+use crate::check::one_step_a_core;
 use crate::chip::ChipFacts;
 use crate::dtype::Dtype;
 use crate::memory_space::TpuSpace;
@@ -116,9 +117,10 @@ impl TcKernel<'_> {
             let bytes = smem_operand_bytes(self.chip, prefetch.shape, prefetch.dtype);
             memory.add(RefId::Prefetch(number), bytes.map(Taken::once))?;
         }
+        let one_step = one_step_a_core(self.grid, self.cores());
         for (number, operand) in self.operands.iter().enumerate() {
             if operand.operand.space.is(TpuSpace::Smem) {
-                let buffers = operand.operand.buffer_count(self.grid, self.cores());
+                let buffers = operand.operand.buffers_where(one_step, self.grid);
                 let taken = operand.buffer_bytes(self).and_then(|buffer_bytes| {
                     let bytes = buffer_bytes.checked_mul(buffers.into());
                     let bytes = bytes.ok_or(PaddingError::TooLarge)?;

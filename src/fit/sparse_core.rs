@@ -81,7 +81,7 @@ impl<'a> ScWindow<'a> {
     /// vmem twice.
     pub fn new(operand: Operand<'a>, grid: &[GridAxis], form: Form) -> Self {
         let buffers = match form {
-            Form::Pipelined => operand.buffer_count(grid, 1),
+            Form::Pipelined => operand.buffers_where(false, grid),
             Form::Unpipelined if operand.space.is(TpuSpace::Vmem) => 2,
             Form::Unpipelined => 1,
         };

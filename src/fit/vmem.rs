@@ -2,6 +2,7 @@
 
 use super::kernel::{FitError, FitOperand, Part, RefId, Scratch, TcKernel};
 use super::padding::{Layout, PaddingError};
+use crate::check::one_step_a_core;
 use crate::chip::ChipFacts;
 use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
 
@@ -138,8 +139,9 @@ impl TcKernel<'_> {
         parts.clear();
         let mut memory = Memory { parts, bytes: 0, unit: self.vmem_alignment() };
         self.add_scratch(&mut memory, false)?;
+        let one_step = one_step_a_core(self.grid, self.cores());
         for (number, operand) in self.operands.iter().enumerate() {
-            if let Some(taken) = operand.vmem(self).transpose() {
+            if let Some(taken) = operand.vmem(self, one_step).transpose() {
                 memory.add(RefId::Operand(number), taken)?;
             }
         }
@@ -176,25 +178,25 @@ impl FitOperand<'_> {
     const WINDOW_UNIT: u64 = 1024;
 
     /// What it takes of VMEM, if it lies there at all.
-    fn vmem(&self, kernel: &TcKernel<'_>) -> Result<Option<Taken>, PaddingError> {
+    fn vmem(&self, kernel: &TcKernel<'_>, one_step: bool) -> Result<Option<Taken>, PaddingError> {
         let windowed = self.operand.space.is(TpuSpace::Vmem);
         if self.is_kept_element() && (windowed || is_left_in_place(self.operand.space)) {
-            if self.untouched || self.array_in_vmem {
+            if self.untouched || (self.array_in_vmem && !windowed) {
                 return Ok(None);
             }
             let layout = Layout::of_scratch(kernel.chip, self.operand.dtype)?;
-            return layout.bytes_of(self.array()).map(|bytes| Some(Taken::once(bytes)));
+            return Ok(Some(self.beside_array(Taken::once(layout.bytes_of(self.array())?))));
         }
         if !windowed {
             return Ok(None);
         }
-        let taken = self.window(kernel, self.buffer_bytes(kernel)?)?;
-        Ok(Some(if self.array_in_vmem { Taken { bytes: 0, ..taken } } else { taken }))
+        let buffers = self.operand.buffers_where(one_step, kernel.grid);
+        Ok(Some(self.beside_array(window_of(self.buffer_bytes(kernel)?, buffers)?)))
     }
 
-    fn window(&self, kernel: &TcKernel<'_>, buffer_bytes: u64) -> Result<Taken, PaddingError> {
-        let buffers = self.operand.buffer_count(kernel.grid, kernel.cores());
-        window_of(buffer_bytes, buffers)
+    /// A window on an array in vmem is the array's own memory.
+    const fn beside_array(&self, taken: Taken) -> Taken {
+        if self.array_in_vmem { Taken { bytes: 0, ..taken } } else { taken }
     }
 }
 

@@ -115,6 +115,10 @@ impl<F: Formatter> Formatter for Escaping<F> {
         out: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
+        // Of ASCII, serde_json has escaped what cannot be seen, but for the last.
+        if fragment.bytes().all(|byte| byte < 0x7f) {
+            return out.write_all(fragment.as_bytes());
+        }
         let mut rest = fragment;
         while let Some(at) = rest.find(is_unseen) {
             let (seen, unseen) = rest.split_at(at);

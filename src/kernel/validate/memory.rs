@@ -2,7 +2,7 @@
 
 use super::Pass;
 use super::operands::with_counted_buffers;
-use crate::check;
+use crate::check::{self, GridAxis, IndexEntry};
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::custom_call::{Color, Tiling, VmemLimit};
@@ -154,7 +154,9 @@ impl<'k> Pass<'k> {
             let Some(found) = self.refs.nth(listed).filter(|found| found.sound) else { continue };
             let (Some(space), Some(dtype)) = (found.resolved, found.dtype) else { continue };
             let touched = named.contains(found.name.as_str());
-            let color = self.report.operands.get(listed).and_then(|operand| operand.color);
+            let report = self.report.operands.get(listed);
+            let color = report.and_then(|operand| operand.color);
+            let buffers = report.and_then(|operand| operand.buffers);
             let one = FitOperand {
                 operand: with_counted_buffers(operand.ruled(space, dtype)),
                 array_in_vmem: color == Some(Color::Vmem),
@@ -162,11 +164,18 @@ impl<'k> Pass<'k> {
             };
             let counts = match core_type {
                 CoreType::Tc => {
-                    let grid = std::mem::take(&mut self.grid);
-                    let alone = TcKernel { grid: &grid, operands: &[one], ..TcKernel::new(chip) };
-                    let counts = self.count_alone(&alone, RefId::Operand(index));
-                    self.grid = grid;
-                    counts
+                    // Its buffers are counted already: no need to walk a long grid again.
+                    let grid = self.grid.first().map(|_| GridAxis::DYNAMIC);
+                    let moving: &[_] = &[IndexEntry::Other];
+                    let index_map = (buffers != Some(1)).then_some(moving);
+                    let alone =
+                        FitOperand { operand: check::Operand { index_map, ..one.operand }, ..one };
+                    let alone = TcKernel {
+                        grid: grid.as_slice(),
+                        operands: &[alone],
+                        ..TcKernel::new(chip)
+                    };
+                    self.count_alone(&alone, RefId::Operand(index))
                 }
                 CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
                     let windows = [self.sc_window(one.operand)];

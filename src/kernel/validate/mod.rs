@@ -12,8 +12,9 @@ mod target;
 use super::description::Kernel;
 use super::report::{Diagnostics, Report};
 use super::resolved::{self, ResolvedKernel};
-use crate::check::GridAxis;
+use crate::check::{GridAxis, one_step_a_core};
 use crate::custom_call::{AliasColors, LibtpuVersion, ResolvedParams};
+use crate::fit::TcKernel;
 use refs::Refs;
 use target::Target;
 
@@ -70,6 +71,9 @@ struct Pass<'k> {
     kernel: &'k Kernel,
     target: Target<'k>,
     grid: Vec<GridAxis>,
+    /// Whether every TensorCore is left with one step of the grid: of the chip's, or
+    /// without a chip of one and of two, which chips have.
+    one_step: [bool; 2],
     refs: Refs,
     params: Option<ResolvedParams>,
     colors: AliasColors,
@@ -82,10 +86,15 @@ impl<'k> Pass<'k> {
         let mut report = Report { name: kernel.name.clone(), ..Report::default() };
         let target = Target::of(kernel, &mut report.diagnostics);
         report.core_type = target.core_type;
+        let grid = kernel.grid_axes();
         let mut pass = Self {
             kernel,
             target,
-            grid: kernel.grid_axes(),
+            one_step: [1, 2].map(|cores| {
+                let cores = target.chip.map_or(cores, |chip| TcKernel::new(chip).cores());
+                one_step_a_core(&grid, cores)
+            }),
+            grid,
             refs: Refs::default(),
             params: None,
             colors: AliasColors::default(),

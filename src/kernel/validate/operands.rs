@@ -8,7 +8,7 @@ use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
 use crate::error::Fault;
-use crate::fit::{ScWindow, TcKernel};
+use crate::fit::ScWindow;
 use crate::kernel::description::{Operand, Prefetch};
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
@@ -100,12 +100,9 @@ impl<'k> Pass<'k> {
     fn buffers(&self, operand: &check::Operand<'_>, core_type: CoreType) -> Option<u32> {
         match core_type {
             CoreType::Tc => {
-                let shared_by = |cores| operand.buffer_count(&self.grid, cores);
-                match self.target.chip {
-                    Some(chip) => Some(shared_by(TcKernel::new(chip).cores())),
-                    // A chip has one or two.
-                    None => Some(shared_by(1)).filter(|buffers| *buffers == shared_by(2)),
-                }
+                let [one, other] =
+                    self.one_step.map(|one_step| operand.buffers_where(one_step, &self.grid));
+                (one == other).then_some(one)
             }
             CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
                 Some(ScWindow::new(*operand, &self.grid, self.target.form).buffers)
