@@ -391,7 +391,7 @@ const fn at_most(
     }
 }
 
-const fn at_least_one(asked: i64, of: CoresOf) -> Result<u64, MeshError> {
+pub(crate) const fn at_least_one(asked: i64, of: CoresOf) -> Result<u64, MeshError> {
     if asked > 0 { Ok(asked.unsigned_abs()) } else { Err(MeshError::WithoutCores { of, asked }) }
 }
 

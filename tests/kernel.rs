@@ -327,9 +327,6 @@ fn a_core_that_is_not_there_is_the_one_fault() {
         "IllegalAccess",
     ];
     assert_eq!(kernel("7x"), there);
-    let told = faults(&Kernel::default().check());
-    assert_eq!(told, [("CoreTypeAndMesh".to_owned(), "core_type".to_owned())]);
-    assert!(Kernel::default().resolve().is_err_and(|faults| faults.has_errors()));
 }
 
 /// Only a fault of where a ref lies keeps its bytes and its accesses from being told.

@@ -4,7 +4,7 @@ use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved, TpuSpace};
 use crate::word::{List, Word, words};
-use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
+use strum::{VariantArray, VariantNames};
 
 words! {
     /// One of the two directions between a ref and a core's registers.
@@ -207,18 +207,7 @@ impl std::fmt::Display for Access {
 /// assert_eq!(AccessRefusal::ScalarsOnly.to_string(), "smem holds scalars only");
 /// ```
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    VariantArray,
-    thiserror::Error,
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray, thiserror::Error,
 )]
 pub enum AccessRefusal {
     /// `any`, `hbm`, `host`, `vmem_shared`, a TensorCore's `cmem`: only copies reach it.

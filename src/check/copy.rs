@@ -8,7 +8,7 @@ use crate::error::{Code, Fault};
 use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
 use crate::word::words;
 use std::fmt;
-use strum::{EnumCount, EnumIter, VariantArray};
+use strum::VariantArray;
 
 words! {
     /// How a copy finds its rows.
@@ -455,18 +455,7 @@ pub enum CopyRefusal {
 /// assert_eq!(EndRefusal::NoVmem.to_string(), "the scalar subcore has no vmem");
 /// ```
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    VariantArray,
-    thiserror::Error,
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray, thiserror::Error,
 )]
 pub enum EndRefusal {
     /// `any` on a SparseCore, which its compiler never resolves.

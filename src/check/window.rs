@@ -470,10 +470,16 @@ impl<'a> Operand<'a> {
     fn refused_buffers(&self, written: bool) -> Option<WindowFault> {
         let forced = self.space.is(TpuSpace::Vmem) && self.has_trivial_window();
         match self.buffers {
-            Some(1 | 2) | None => None,
+            None => None,
+            Some(buffers) if is_buffer_count(buffers) => None,
             Some(_) if forced || !written => None,
             Some(buffers) => Some(WindowFault::BufferCount { buffers: buffers.into() }),
         }
+    }
+
+    /// The operand with the buffers that are counted: a number that is refused is not.
+    pub(crate) fn with_counted_buffers(self) -> Self {
+        Self { buffers: self.buffers.filter(|buffers| is_buffer_count(*buffers)), ..self }
     }
 
     /// The buffers that JAX writes into the window, if any.
@@ -481,6 +487,11 @@ impl<'a> Operand<'a> {
         let forced = self.space.is(TpuSpace::Vmem) && self.has_trivial_window();
         if forced { Some(1) } else { self.buffers }
     }
+}
+
+/// Whether a window may have so many buffers.
+const fn is_buffer_count(buffers: u32) -> bool {
+    buffers == 1 || buffers == 2
 }
 
 /// An entry of a function's `window_params`, as Mosaic prints it.

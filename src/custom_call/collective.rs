@@ -4,7 +4,7 @@ use super::collective_id::{BASE, Call, CollectiveId, CollectiveIdError};
 use crate::error::unknown_word;
 use crate::word::words;
 use std::collections::{BTreeSet, HashMap};
-use strum::{EnumCount, EnumIter, VariantArray, VariantNames};
+use strum::{VariantArray, VariantNames};
 
 words! {
     /// Which calls are given an id (JAX's `jax_pallas_auto_assign_collective_ids`).
@@ -40,20 +40,7 @@ words! {
 /// let mut ids = CollectiveIds::new(IdOptions::new(Policy::FirstFree), &[call]);
 /// assert_eq!(ids.assign(&call), Ok(Some(0.into())));
 /// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    VariantArray,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray)]
 pub enum Policy {
     /// The lowest that no call of the module has asked for; JAX from 0.11.2 on.
     #[default]
@@ -164,20 +151,7 @@ impl IdOptions {
 /// use mosaic_memspace::custom_call::IdOrder;
 /// assert_eq!(IdOrder::default(), IdOrder::AsTheyCome);
 /// ```
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    EnumCount,
-    EnumIter,
-    VariantArray,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IdOrder {
     /// Who is lowered first, as in JAX: another order of kernels, other ids.
     #[default]

@@ -1,6 +1,6 @@
 //! The SMEM of a TensorCore kernel.
 
-use super::kernel::{FitError, Part, RefId, TcKernel};
+use super::kernel::{FitError, FitOperand, Part, RefId, TcKernel};
 use super::padding::{Layout, PaddingError};
 use super::vmem::{Memory, Taken};
 use crate::check::one_step_a_core;
@@ -119,13 +119,7 @@ impl TcKernel<'_> {
         }
         let one_step = one_step_a_core(self.grid, self.cores());
         for (number, operand) in self.operands.iter().enumerate() {
-            if operand.operand.space.is(TpuSpace::Smem) {
-                let buffers = operand.operand.buffers_where(one_step, self.grid);
-                let taken = operand.buffer_bytes(self).and_then(|buffer_bytes| {
-                    let bytes = buffer_bytes.checked_mul(buffers.into());
-                    let bytes = bytes.ok_or(PaddingError::TooLarge)?;
-                    Ok(Taken { buffer_bytes, buffers, bytes })
-                });
+            if let Some(taken) = operand.smem(self, one_step).transpose() {
                 memory.add(RefId::Operand(number), taken)?;
             }
         }
@@ -143,5 +137,32 @@ impl TcKernel<'_> {
             capacity: self.chip.smem_capacity_bytes,
             usable: self.chip.compiler.usable_smem_bytes,
         })
+    }
+}
+
+impl FitOperand<'_> {
+    /// What it takes of the SMEM, if its window lies there.
+    fn smem(&self, kernel: &TcKernel<'_>, one_step: bool) -> Result<Option<Taken>, PaddingError> {
+        if !self.operand.space.is(TpuSpace::Smem) {
+            return Ok(None);
+        }
+        let buffer_bytes = self.buffer_bytes(kernel)?;
+        let buffers = self.operand.buffers_where(one_step, kernel.grid);
+        let bytes = buffer_bytes.checked_mul(buffers.into()).ok_or(PaddingError::TooLarge)?;
+        Ok(Some(Taken { buffer_bytes, buffers, bytes }))
+    }
+
+    /// Bytes of one of its buffers, in VMEM or SMEM; `None` if it has none there.
+    /// `one_step`: [`one_step_a_core`] of the kernel's grid.
+    pub(crate) fn buffer(
+        &self,
+        kernel: &TcKernel<'_>,
+        one_step: bool,
+    ) -> Result<Option<u64>, PaddingError> {
+        let taken = match self.vmem(kernel, one_step)? {
+            Some(taken) => Some(taken),
+            None => self.smem(kernel, one_step)?,
+        };
+        Ok(taken.map(|taken| taken.buffer_bytes))
     }
 }

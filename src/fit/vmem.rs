@@ -178,7 +178,11 @@ impl FitOperand<'_> {
     const WINDOW_UNIT: u64 = 1024;
 
     /// What it takes of VMEM, if it lies there at all.
-    fn vmem(&self, kernel: &TcKernel<'_>, one_step: bool) -> Result<Option<Taken>, PaddingError> {
+    pub(super) fn vmem(
+        &self,
+        kernel: &TcKernel<'_>,
+        one_step: bool,
+    ) -> Result<Option<Taken>, PaddingError> {
         let windowed = self.operand.space.is(TpuSpace::Vmem);
         if self.is_kept_element() && (windowed || is_left_in_place(self.operand.space)) {
             if self.untouched || (self.array_in_vmem && !windowed) {

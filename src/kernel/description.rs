@@ -34,7 +34,7 @@ use crate::memory_space::{MemorySpace, Resolved};
 /// assert_eq!(bytes, [Some(131_072), Some(131_072)]);
 /// # Ok::<(), mosaic_memspace::kernel::Diagnostics>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Kernel {
     pub(super) name: Option<String>,
     pub(super) chip: Option<OnChip>,
@@ -86,6 +86,27 @@ impl From<CompilerParams> for Params {
 }
 
 impl Kernel {
+    /// Nothing yet: a kernel has a core type or a mesh, so no one else may have this.
+    fn empty() -> Self {
+        Self {
+            name: None,
+            chip: None,
+            core_type: None,
+            mesh: None,
+            grid: Vec::new(),
+            scalar_prefetch: Vec::new(),
+            operands: Vec::new(),
+            scratch: Vec::new(),
+            aliases: Vec::new(),
+            params: Params::default(),
+            custom_barrier: false,
+            has_communication: false,
+            cost_estimate: None,
+            accesses: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+
     /// A kernel whose operands move through windows (`pl.pallas_call`).
     ///
     /// ```
@@ -94,7 +115,7 @@ impl Kernel {
     /// assert!(Kernel::pipelined(CoreType::Tc).resolve().is_ok());
     /// ```
     pub fn pipelined(core_type: CoreType) -> Self {
-        Self { core_type: Some(core_type.into()), ..Self::default() }
+        Self { core_type: Some(core_type.into()), ..Self::empty() }
     }
 
     /// A kernel that runs on a mesh of cores and moves its operands itself
@@ -107,7 +128,7 @@ impl Kernel {
     /// assert!(kernel.resolve().is_ok());
     /// ```
     pub fn unpipelined(mesh: Mesh) -> Self {
-        Self { mesh: Some(mesh), ..Self::default() }
+        Self { mesh: Some(mesh), ..Self::empty() }
     }
 
     /// Gives the kernel a name.

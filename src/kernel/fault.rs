@@ -9,8 +9,6 @@ use crate::word::Word;
 pub(super) enum KernelFault {
     #[error("both a core type and a mesh")]
     CoreTypeAndMesh,
-    #[error("neither a core type nor a mesh")]
-    NeitherCoreTypeNorMesh,
     #[error("both axes of the mesh are called {name}")]
     MeshAxesOfOneName { name: Word },
     #[error("the name {name} is taken by {first}")]
@@ -26,7 +24,7 @@ pub(super) enum KernelFault {
 impl Fault for KernelFault {
     fn code(&self) -> Code {
         match self {
-            Self::CoreTypeAndMesh | Self::NeitherCoreTypeNorMesh => Code::CoreTypeAndMesh,
+            Self::CoreTypeAndMesh => Code::CoreTypeAndMesh,
             Self::MeshAxesOfOneName { .. } => Code::MeshAxisNameClash,
             Self::DuplicateName { .. } => Code::DuplicateName,
             Self::UnknownRef { .. } => Code::UnknownRef,
@@ -38,7 +36,6 @@ impl Fault for KernelFault {
     fn help(&self) -> String {
         match self {
             Self::CoreTypeAndMesh
-            | Self::NeitherCoreTypeNorMesh
             | Self::DuplicateName { .. }
             | Self::NoMemref { .. }
             | Self::NegativeAlias { .. } => self.code().mend().to_owned(),

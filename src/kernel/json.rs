@@ -139,10 +139,7 @@ impl<'de> Deserialize<'de> for Access {
             if written.mode.is_some() || written.add.is_some() {
                 return Err(D::Error::custom("`mode` and `add` belong to a dma"));
             }
-            let shape = match written.shape.ok_or_else(|| D::Error::missing_field("shape"))?.0 {
-                WrittenShape::Scalar => AccessShape::Scalar,
-                WrittenShape::Vector => AccessShape::Vector,
-            };
+            let shape = written.shape.ok_or_else(|| D::Error::missing_field("shape"))?;
             let r#ref = written.r#ref.clone().ok_or_else(|| D::Error::missing_field("ref"))?;
             Ok(Self::Local { access: check::Access { op, shape }, r#ref })
         };
@@ -153,13 +150,11 @@ impl<'de> Deserialize<'de> for Access {
                 if written.r#ref.is_some() || written.shape.is_some() {
                     return Err(D::Error::custom("`ref` and `shape` belong to a load or a store"));
                 }
-                let mode = match written.mode {
-                    None | Some(Text(WrittenMode::Copy)) => DmaMode::Copy,
-                    Some(Text(WrittenMode::Gather)) => DmaMode::Gather,
-                    Some(Text(WrittenMode::Scatter)) => DmaMode::Scatter,
-                };
                 Ok(Self::Dma {
-                    dma: check::Dma { mode, add: written.add.unwrap_or(false) },
+                    dma: check::Dma {
+                        mode: written.mode.unwrap_or(DmaMode::Copy),
+                        add: written.add.unwrap_or(false),
+                    },
                     src: written.src.ok_or_else(|| D::Error::missing_field("src"))?,
                     dst: written.dst.ok_or_else(|| D::Error::missing_field("dst"))?,
                     indices: written.indices,
@@ -179,13 +174,13 @@ pub(super) struct WrittenAccess {
     /// The ref that is loaded from or stored to.
     r#ref: Option<String>,
     /// How much is loaded or stored at once.
-    shape: Option<Text<WrittenShape>>,
+    shape: Option<AccessShape>,
     /// The ref that is copied from.
     src: Option<String>,
     /// The ref that is copied to.
     dst: Option<String>,
     /// How a copy finds its rows; null is copy.
-    mode: Option<Text<WrittenMode>>,
+    mode: Option<DmaMode>,
     /// Whether a copy adds to its destination.
     add: Option<bool>,
     /// The ref that holds the indices of a gather or a scatter.
@@ -199,23 +194,6 @@ enum WrittenOp {
     Load,
     Store,
     Dma,
-}
-
-#[derive(Clone, Copy, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "snake_case")]
-enum WrittenShape {
-    Scalar,
-    Vector,
-}
-
-#[derive(Clone, Copy, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "snake_case")]
-enum WrittenMode {
-    Copy,
-    Gather,
-    Scatter,
 }
 
 /// A `block_shape`: numbers, `null` for squeezed, `{"element": n}`.

@@ -11,6 +11,7 @@ use super::report::Report;
 use super::spelled::Spelled;
 use super::strict::{Object, Text};
 use crate::attribute::MemorySpaceAttr;
+use crate::check::{AccessShape, DmaMode};
 use crate::chip::Chip;
 use crate::core_type::CoreType;
 use crate::custom_call::{Color, DimensionSemantics, OptLevel, SideEffects};
@@ -144,6 +145,8 @@ one_of! {
     DimensionSemantics: DimensionSemantics::ALL.iter();
     SideEffects: SideEffects::ALL.iter();
     OptLevel: OptLevel::ALL.iter();
+    AccessShape: AccessShape::ALL.iter();
+    DmaMode: DmaMode::ALL.iter();
     Color: Color::ALL.iter();
     Code: Code::ALL.iter();
     MemorySpaceAttr: MemrefSpace::ALL.iter().filter_map(|space| MemorySpaceAttr::new(*space).ok());

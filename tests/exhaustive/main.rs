@@ -70,6 +70,18 @@ fn an_accumulator_has_no_attribute_to_ask_for() {
 }
 
 #[test]
+fn an_accumulator_is_freed_once() {
+    let once = "
+        use mosaic_memspace::check::{AccumulatorAllocator, Allocation};
+        pub fn free(allocator: &mut AccumulatorAllocator<'_>, placed: Allocation) -> bool {
+            allocator.free(placed).is_ok()
+        }";
+    let twice = once.replace(".is_ok()", ".is_ok() && allocator.free(placed).is_ok()");
+    assert_eq!(errors_of_pass("freed_once", once), [""; 0]);
+    assert_eq!(errors_of_pass("freed_twice", &twice), ["E0382"]);
+}
+
+#[test]
 fn a_logical_space_other_than_any_does_not_exist_once_resolved() {
     let asking = "
         use mosaic_memspace::{MemrefSpace, Resolved};

@@ -9,10 +9,9 @@ use crate::input::Input;
 use crate::shown;
 use crate::snippet;
 use clap::ValueEnum;
-use mosaic_memspace::Resolved;
 use mosaic_memspace::error::Severity;
 use mosaic_memspace::kernel::{Described, Kernels, Place, Positions, Report};
-use mosaic_memspace::{Chip, UnknownChip};
+use mosaic_memspace::{Chip, MemrefSpace, Resolved, UnknownChip};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -189,13 +188,22 @@ fn some_of(names: &[&str]) -> String {
 
 /// The refs that would take memory, but whose bytes cannot be told.
 fn uncounted(report: &Report) -> Vec<&str> {
-    let on_chip = |space: Option<Resolved>| {
-        matches!(space, Some(Resolved::VMEM | Resolved::SMEM | Resolved::VMEM_SHARED))
-    };
-    let operands = report.operands.iter().filter(|it| it.bytes.is_none() && on_chip(it.resolved));
-    let scratch = report.scratch.iter().filter(|it| it.bytes.is_none() && on_chip(it.resolved));
-    let operands = operands.map(|it| it.name.as_str());
-    operands.chain(scratch.map(|it| it.name.as_str())).collect()
+    let operands = report.operands.iter().map(|it| (&it.name, it.resolved, it.bytes));
+    let scratch = report.scratch.iter().map(|it| (&it.name, it.resolved, it.bytes));
+    let uncounted = operands
+        .chain(scratch)
+        .filter(|(_, space, bytes)| bytes.is_none() && space.is_some_and(is_counted));
+    uncounted.map(|(name, _, _)| name.as_str()).collect()
+}
+
+/// Whether what lies there is counted against a limit.
+const fn is_counted(space: Resolved) -> bool {
+    match space {
+        Resolved::VMEM | Resolved::VMEM_SHARED | Resolved::SMEM => true,
+        Resolved::CMEM | Resolved::SEMAPHORE_MEM | Resolved::HBM => false,
+        Resolved::ANY | Resolved::HOST | Resolved::Memref(MemrefSpace::Core(_)) => false,
+        Resolved::Acc(_) => false,
+    }
 }
 
 fn refs(report: &Report) -> Grid {

@@ -211,16 +211,16 @@ fn sparse_core(chip: Chip, shown: fn(SparseCoreFacts) -> String) -> String {
 /// Exact: in binary units where they leave a whole number, in decimal ones where
 /// they leave two places at most, else in bytes.
 fn bytes(count: u64) -> String {
-    match count {
-        _ if count.is_multiple_of(1 << 20) => format!("{} MiB", count >> 20),
-        _ if count.is_multiple_of(1 << 10) && count < 1 << 30 => format!("{} KiB", count >> 10),
-        _ if count.is_multiple_of(10_000_000) && count >= 1_000_000_000 => {
-            format!("{} GB", hundredths(count / 10_000_000))
-        }
-        _ if count.is_multiple_of(10_000) && count >= 1_000_000 => {
-            format!("{} MB", hundredths(count / 10_000))
-        }
-        _ => format!("{count} B"),
+    if count.is_multiple_of(1 << 20) {
+        format!("{} MiB", count >> 20)
+    } else if count.is_multiple_of(1 << 10) && count < 1 << 30 {
+        format!("{} KiB", count >> 10)
+    } else if count.is_multiple_of(10_000_000) && count >= 1_000_000_000 {
+        format!("{} GB", hundredths(count / 10_000_000))
+    } else if count.is_multiple_of(10_000) && count >= 1_000_000 {
+        format!("{} MB", hundredths(count / 10_000))
+    } else {
+        format!("{count} B")
     }
 }
 

@@ -1,15 +1,14 @@
 //! Bytes: what each ref takes, and whether all of them fit.
 
 use super::Pass;
-use super::operands::with_counted_buffers;
-use crate::check::{self, GridAxis, IndexEntry};
+use crate::check;
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::custom_call::{Color, Tiling, VmemLimit};
 use crate::error::{Code, Fault};
 use crate::fit::{
-    FitError, FitFault, FitOperand, Part, RefId, ScKernel, ScWindow, Scratch, TcKernel,
-    is_left_in_place, smem_fault,
+    FitError, FitFault, FitOperand, PaddingError, Part, RefId, ScKernel, ScWindow, Scratch,
+    TcKernel, is_left_in_place, smem_fault,
 };
 use crate::kernel::description::{Access, Holds};
 use crate::kernel::place::Place;
@@ -53,7 +52,7 @@ impl<'k> Pass<'k> {
         counted: &Counted<'k>,
         parts: &mut Vec<Part>,
     ) -> Result<Fit, FitError> {
-        let grid = std::mem::take(&mut self.grid);
+        let grid = self.grid.clone();
         let kernel = TcKernel {
             grid: &grid,
             prefetch: &counted.prefetch,
@@ -82,7 +81,6 @@ impl<'k> Pass<'k> {
         if let Some(fault) = kernel.colored_operands_fault()? {
             self.fit_fault(&fault, &[], counted);
         }
-        self.grid = grid;
         Ok(fit)
     }
 
@@ -154,28 +152,18 @@ impl<'k> Pass<'k> {
             let Some(found) = self.refs.nth(listed).filter(|found| found.sound) else { continue };
             let (Some(space), Some(dtype)) = (found.resolved, found.dtype) else { continue };
             let touched = named.contains(found.name.as_str());
-            let report = self.report.operands.get(listed);
-            let color = report.and_then(|operand| operand.color);
-            let buffers = report.and_then(|operand| operand.buffers);
+            let color = self.report.operands.get(listed).and_then(|operand| operand.color);
             let one = FitOperand {
-                operand: with_counted_buffers(operand.ruled(space, dtype)),
+                operand: operand.ruled(space, dtype).with_counted_buffers(),
                 array_in_vmem: color == Some(Color::Vmem),
                 untouched: is_left_in_place(space) && !touched,
             };
             let counts = match core_type {
                 CoreType::Tc => {
-                    // Its buffers are counted already: no need to walk a long grid again.
-                    let grid = self.grid.first().map(|_| GridAxis::DYNAMIC);
-                    let moving: &[_] = &[IndexEntry::Other];
-                    let index_map = (buffers != Some(1)).then_some(moving);
-                    let alone =
-                        FitOperand { operand: check::Operand { index_map, ..one.operand }, ..one };
-                    let alone = TcKernel {
-                        grid: grid.as_slice(),
-                        operands: &[alone],
-                        ..TcKernel::new(chip)
-                    };
-                    self.count_alone(&alone, RefId::Operand(index))
+                    let kernel = TcKernel { grid: &self.grid, ..TcKernel::new(chip) };
+                    let [one_step, _] = self.one_step;
+                    let bytes = one.buffer(&kernel, one_step);
+                    self.counts(bytes, RefId::Operand(index))
                 }
                 CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
                     let windows = [self.sc_window(one.operand)];
@@ -233,20 +221,21 @@ impl<'k> Pass<'k> {
             Ok(None) => alone.smem_plan_into(&mut parts).map(|plan| plan.parts().first().copied()),
             Ok(Some(_)) | Err(_) => part,
         };
-        self.counts(part, of)
+        self.counts(buffer_of(part), of)
     }
 
     fn count_sc_alone(&mut self, alone: &ScKernel<'_>, of: RefId) -> bool {
         let mut parts = Vec::new();
         let plan = alone.plan_into(&mut parts);
         let part = plan.map(|plan| plan.parts().iter().chain(plan.smem_parts()).copied().next());
-        self.counts(part, of)
+        self.counts(buffer_of(part), of)
     }
 
-    fn counts(&mut self, part: Result<Option<Part>, FitError>, of: RefId) -> bool {
-        let bytes = match part {
-            Ok(part) => part.map(|part| part.buffer_bytes),
-            Err(FitError { cause, .. }) => {
+    /// Notes the bytes of one buffer, or reports why there are none to tell.
+    fn counts(&mut self, bytes: Result<Option<u64>, PaddingError>, of: RefId) -> bool {
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(cause) => {
                 let place = self.place_of(of);
                 let of_dtype = cause.code() == Code::UnsupportedDtype;
                 self.push(&cause, if of_dtype { place.field("dtype") } else { place });
@@ -354,6 +343,10 @@ impl<'k> Pass<'k> {
         };
         Place::list(list).named(index, self.name_of(of))
     }
+}
+
+fn buffer_of(part: Result<Option<Part>, FitError>) -> Result<Option<u64>, PaddingError> {
+    part.map(|part| part.map(|part| part.buffer_bytes)).map_err(|error| error.cause)
 }
 
 impl Counted<'_> {

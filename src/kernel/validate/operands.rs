@@ -56,21 +56,16 @@ impl<'k> Pass<'k> {
         let name = named(operand.name.as_ref(), "operand", index);
         let place = Place::list("operands").named(index, &name);
         let dtype = self.known(&operand.dtype, &place, "dtype");
-        let written = operand.space.as_ref().map(|space| self.known(space, &place, "space"));
+        let resolved = self.resolved(operand.space.as_ref(), &place);
         if let Some(annotated) = &operand.annotated {
             self.known(annotated, &place, "annotated");
         }
-        let resolved = match written {
-            Some(None) => None,
-            Some(space) => self.resolved(space),
-            None => self.resolved(None),
-        };
         let (mut sound, mut windowed, mut buffers) = (false, false, None);
         if let (Some(space), Some(core_type)) = (resolved, self.target.core_type) {
             let ruled = operand.ruled(space, dtype.unwrap_or(Dtype::Int32));
             sound = self.rules(&ruled, operand.buffers, core_type, &place, dtype.is_some());
             windowed = self.target.form.has_window(space, core_type);
-            buffers = self.buffers(&with_counted_buffers(ruled), core_type).filter(|_| windowed);
+            buffers = self.buffers(&ruled.with_counted_buffers(), core_type).filter(|_| windowed);
         }
         let rank = operand.array_shape.len();
         let entered = Ref { name: name.clone(), rank, dtype, resolved, sound };
@@ -90,10 +85,18 @@ impl<'k> Pass<'k> {
         });
     }
 
-    /// The space as written, resolved for the kernel's core type.
-    pub(super) fn resolved(&self, written: Option<MemorySpace>) -> Option<Resolved> {
-        let core_type = self.target.core_type?;
-        Some(self.target.call_site().resolve(written, core_type))
+    /// The space as written, if it was, resolved for the kernel's core type; an unknown
+    /// word is reported.
+    pub(super) fn resolved(
+        &mut self,
+        written: Option<&Spelled<MemorySpace>>,
+        place: &Place,
+    ) -> Option<Resolved> {
+        let space = match written {
+            Some(word) => Some(self.known(word, place, "space")?),
+            None => None,
+        };
+        Some(self.target.call_site().resolve(space, self.target.core_type?))
     }
 
     /// The buffers of the operand's window, as far as the chip is known.
@@ -216,14 +219,6 @@ impl<'k> Pass<'k> {
 
     pub(super) fn push(&mut self, fault: &dyn Fault, at: Place) {
         self.report.diagnostics.push(fault, at);
-    }
-}
-
-/// The operand with the buffers that are counted: a number that is refused is not.
-pub(super) fn with_counted_buffers(operand: check::Operand<'_>) -> check::Operand<'_> {
-    check::Operand {
-        buffers: operand.buffers.filter(|buffers| matches!(buffers, 1 | 2)),
-        ..operand
     }
 }
 

@@ -34,13 +34,7 @@ impl<'k> Pass<'k> {
             Holds::Semaphores(_) => (None, self.target.core_type.map(|_| Resolved::SEMAPHORE_MEM)),
             Holds::Elements { dtype, space } => {
                 let dtype = self.known(dtype, &place, "dtype");
-                let space = space.as_ref().map(|space| self.known(space, &place, "space"));
-                let resolved = match space {
-                    Some(None) => None,
-                    Some(space) => self.resolved(space),
-                    None => self.resolved(None),
-                };
-                (dtype, resolved)
+                (dtype, self.resolved(space.as_ref(), &place))
             }
         };
         let sound = match (resolved, self.target.core_type) {

@@ -8,7 +8,7 @@ use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::kernel::report::Diagnostics;
 use crate::kernel::spelled::Spelled;
-use crate::mesh::{CoresOf, MeshError};
+use crate::mesh::{CoresOf, MeshError, at_least_one};
 use crate::resolve::CallSite;
 use crate::word::Word;
 
@@ -34,9 +34,6 @@ impl<'k> Target<'k> {
         let form = if kernel.mesh.is_none() { Form::Pipelined } else { Form::Unpipelined };
         let chip = kernel.chip.as_ref().and_then(OnChip::facts);
         let mut target = Self { core_type: None, form, chip, lacks_core: false, mesh_cores: None };
-        if kernel.core_type.is_none() && kernel.mesh.is_none() {
-            diagnostics.push(&KernelFault::NeitherCoreTypeNorMesh, Place::list("core_type"));
-        }
         if let Some(core_type) = &kernel.core_type {
             target.core_type(core_type, diagnostics);
         }
@@ -177,7 +174,7 @@ fn without_chip(
     };
     let counts = [(cores_of, cores), (CoresOf::VectorSubcores, subcores)];
     counts.into_iter().find_map(|(of, count)| match count {
-        Some(asked) if asked < 1 => Some(MeshError::WithoutCores { of, asked }),
-        Some(_) | None => None,
+        Some(asked) => at_least_one(asked, of).err(),
+        None => None,
     })
 }
