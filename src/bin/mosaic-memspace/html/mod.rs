@@ -317,7 +317,9 @@ fn fault(diagnostic: &Diagnostic) -> Markup {
 fn table(grid: &Grid) -> Markup {
     // What is counted is read from the right.
     let counted = |column: usize| {
-        grid.headers.get(column).is_some_and(|header| matches!(&**header, "buffers" | "bytes each"))
+        let mut cells =
+            grid.rows.iter().filter_map(|row| row.get(column)).filter(|it| !it.is_empty());
+        column > 0 && cells.clone().next().is_some() && cells.all(|it| it.parse::<u64>().is_ok())
     };
     html! {
         table {
