@@ -4,8 +4,8 @@
 #![allow(clippy::arithmetic_side_effects, reason = "small numbers")]
 
 use clock::shortest;
-use mosaic_memspace::check::{BlockDim, IndexEntry, Operand, Role};
 use mosaic_memspace::fit::FitError;
+use mosaic_memspace::rules::{BlockDim, IndexEntry, Operand, Role};
 use serde_json::{Value, json};
 use shared::{CHIP, GRID, SCRATCH, kernel, operands};
 use std::hint::black_box;

@@ -27,7 +27,7 @@
 //! | what does this memory space mean on this core? | [`resolve`]; [`CallSite`] where none was written |
 //! | how does Mosaic write it? | [`MemorySpaceAttr`], [`MemrefType`], [`CoreTypeAttr`] |
 //! | what does this chip have? | [`Chip`] and its [`ChipFacts`]; [`Dtype`]; [`Mesh`] |
-//! | may this core do that? | [`check`]: blocks, windows, loads and stores, copies, accumulators |
+//! | may this core do that? | [`rules`]: blocks, windows, loads and stores, copies, accumulators |
 //! | does it fit? | [`fit`]: VMEM, SMEM, the SparseCore's pool |
 //! | what is XLA handed? | [`custom_call`]: colours, aliases, parameters, collective ids, the JSON |
 //! | what is wrong with this kernel? | [`kernel::Kernel`]: all of the above, in one pass |
@@ -55,7 +55,6 @@
 //! JSON schemas; `cli` is the command line, `mosaic-memspace`.
 
 mod attribute;
-pub mod check;
 mod chip;
 mod core_type;
 pub mod custom_call;
@@ -66,6 +65,7 @@ pub mod kernel;
 mod memory_space;
 mod mesh;
 mod resolve;
+pub mod rules;
 mod word;
 
 pub use attribute::{

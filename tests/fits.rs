@@ -8,9 +8,9 @@
     reason = "a test"
 )]
 
-use mosaic_memspace::check::{BlockDim, Form, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::fit::{FitOperand, ScKernel, ScWindow, Scratch, TcKernel, VmemLimit};
+use mosaic_memspace::rules::{BlockDim, Form, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
 use mosaic_memspace::{Chip, CoreType, Dtype, MemorySpace, Resolved};
 use proptest::prelude::*;
 
@@ -441,7 +441,7 @@ proptest! {
             }
         }
         for operand in &operands {
-            use mosaic_memspace::check::WindowAttr;
+            use mosaic_memspace::rules::WindowAttr;
             for fault in operand.operand.window_faults(&grid, Form::Pipelined, core_type) {
                 prop_assert!(!fault.to_string().is_empty() && !fault.help().is_empty());
             }

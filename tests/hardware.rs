@@ -10,8 +10,8 @@
     reason = "a test"
 )]
 
-use mosaic_memspace::check::{Accumulator, AccumulatorAllocator, AccumulatorError, Allocation};
 use mosaic_memspace::error::{Code, Fault};
+use mosaic_memspace::rules::{Accumulator, AccumulatorAllocator, AccumulatorError, Allocation};
 use mosaic_memspace::{
     Capacity, Chip, ChipFacts, CoreMemorySpace, CoreType, Dtype, InferredTiling, MemorySpace, Mesh,
     MeshConflictReason, MeshError, ScVectorShapes, SparseCoreFacts, TilingError, TpuSpace,

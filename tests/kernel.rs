@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
-use mosaic_memspace::check::{AccessShape, BlockDim, IndexEntry};
 use mosaic_memspace::custom_call::{Color, CompilerParams, LibtpuVersion, VmemLimit};
 use mosaic_memspace::kernel::{
     Access, InputError, Kernel, Kernels, Mesh, Operand, Prefetch, Report, Scratch, Semaphore,
 };
+use mosaic_memspace::rules::{AccessShape, BlockDim, IndexEntry};
 use mosaic_memspace::{Chip, CoreType, Dtype, MemorySpace, Resolved};
 use proptest::prelude::*;
 

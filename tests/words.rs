@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
-use mosaic_memspace::check::{AccessOp, AccessShape, Assumption, DmaMode};
 use mosaic_memspace::custom_call::{
     AutoAssign, Color, DeviceType, DimensionSemantics, OptLevel, SideEffects, Tiling,
 };
 use mosaic_memspace::error::{Code, Fault};
+use mosaic_memspace::rules::{AccessOp, AccessShape, Assumption, DmaMode};
 use mosaic_memspace::{
     CallSite, Chip, CoreMemorySpace, CoreType, CoreTypeAttr, Dtype, MemorySpace, MemorySpaceAttr,
     MemrefSpace, PlainSpace, Resolved, TpuSpace,

@@ -1,7 +1,7 @@
 //! A kernel of 20 operands, of the kinds that kernels have.
 
-use mosaic_memspace::check::{BlockDim, GridAxis, IndexEntry, Operand, Role};
 use mosaic_memspace::fit::{FitOperand, Scratch, TcKernel};
+use mosaic_memspace::rules::{BlockDim, GridAxis, IndexEntry, Operand, Role};
 use mosaic_memspace::{Chip, Dtype, Resolved};
 
 pub(crate) const CHIP: Chip = Chip::V5e;

@@ -279,7 +279,7 @@ impl TcKernel<'_> {
     /// [`FitError`] when their bytes cannot be told.
     ///
     /// ```
-    /// use mosaic_memspace::check::{Operand, Role};
+    /// use mosaic_memspace::rules::{Operand, Role};
     /// use mosaic_memspace::fit::{FitOperand, TcKernel};
     /// use mosaic_memspace::{Chip, Dtype, Resolved};
     ///

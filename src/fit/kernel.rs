@@ -1,17 +1,17 @@
 //! What a fit is asked about: the flat description of a TensorCore kernel.
 
 use super::padding::{Layout, PaddingError};
-use crate::check::{BlockDim, GridAxis, Operand, Role};
 use crate::chip::ChipFacts;
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
 use crate::memory_space::Resolved;
+use crate::rules::{BlockDim, GridAxis, Operand, Role};
 use std::fmt;
 
 /// A TensorCore kernel, as far as its bytes go.
 ///
 /// ```
-/// use mosaic_memspace::check::{BlockDim, GridAxis, IndexEntry, Operand, Role};
+/// use mosaic_memspace::rules::{BlockDim, GridAxis, IndexEntry, Operand, Role};
 /// use mosaic_memspace::fit::{TcKernel, Scratch};
 /// use mosaic_memspace::{Chip, Dtype, Resolved};
 ///
@@ -76,7 +76,7 @@ impl<'a> TcKernel<'a> {
 /// An operand, and what of it only a fit asks.
 ///
 /// ```
-/// use mosaic_memspace::check::{Operand, Role};
+/// use mosaic_memspace::rules::{Operand, Role};
 /// use mosaic_memspace::fit::FitOperand;
 /// use mosaic_memspace::{Dtype, Resolved};
 ///

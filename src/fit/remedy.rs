@@ -3,7 +3,7 @@
 use super::kernel::{FitOperand, Part, RefId, TcKernel};
 use super::padding::Layout;
 use super::vmem::{most, window_of};
-use crate::check::{Block, BlockDim};
+use crate::rules::{Block, BlockDim};
 use std::fmt;
 
 /// One change to a kernel.
@@ -363,10 +363,10 @@ mod tests {
     use super::super::kernel::Scratch;
     use super::super::{FitFault, TcKernel};
     use super::*;
-    use crate::check::{GridAxis, IndexEntry, Operand, Role};
     use crate::chip::Chip;
     use crate::dtype::Dtype;
     use crate::memory_space::Resolved;
+    use crate::rules::{GridAxis, IndexEntry, Operand, Role};
     use proptest::prelude::*;
 
     /// A kernel that owns its shapes, so that it can be changed.

@@ -3,10 +3,10 @@
 use super::kernel::{FitError, FitOperand, Part, RefId, TcKernel};
 use super::padding::{Layout, PaddingError};
 use super::vmem::{Memory, Taken};
-use crate::check::one_step_a_core;
 use crate::chip::ChipFacts;
 use crate::dtype::Dtype;
 use crate::memory_space::TpuSpace;
+use crate::rules::one_step_a_core;
 
 /// What a kernel declares of SMEM, part by part: scalar prefetch, operands and
 /// windows in smem, scratch.

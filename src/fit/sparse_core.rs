@@ -3,10 +3,10 @@
 use super::kernel::{FitError, Part, RefId, Scratch};
 use super::padding::{Layout, PaddingError};
 use super::vmem::{Memory, Taken};
-use crate::check::{BlockDim, Form, GridAxis, Operand};
 use crate::chip::{ChipFacts, SparseCoreFacts, TilingError};
 use crate::core_type::CoreType;
 use crate::memory_space::TpuSpace;
+use crate::rules::{BlockDim, Form, GridAxis, Operand};
 
 /// A SparseCore kernel, as far as its bytes go.
 ///
@@ -48,7 +48,7 @@ pub struct ScKernel<'a> {
 /// An operand of a SparseCore kernel, and the buffers of its window.
 ///
 /// ```
-/// use mosaic_memspace::check::{Form, Operand, Role};
+/// use mosaic_memspace::rules::{Form, Operand, Role};
 /// use mosaic_memspace::fit::ScWindow;
 /// use mosaic_memspace::{Dtype, Resolved};
 ///

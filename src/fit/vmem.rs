@@ -2,9 +2,9 @@
 
 use super::kernel::{FitError, FitOperand, Part, RefId, Scratch, TcKernel};
 use super::padding::{Layout, PaddingError};
-use crate::check::one_step_a_core;
 use crate::chip::ChipFacts;
 use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
+use crate::rules::one_step_a_core;
 
 /// What a kernel declares of VMEM, part by part, beside what it may use.
 ///

@@ -2,7 +2,6 @@
 
 use super::place::Place;
 use super::spelled::Spelled;
-use crate::check::{self, AccessOp, AccessShape, BlockDim, DmaMode, GridAxis, IndexEntry, Role};
 use crate::chip::{Chip, ChipFacts};
 use crate::core_type::CoreType;
 use crate::custom_call::{
@@ -10,6 +9,7 @@ use crate::custom_call::{
 };
 use crate::dtype::Dtype;
 use crate::memory_space::{MemorySpace, Resolved};
+use crate::rules::{self, AccessOp, AccessShape, BlockDim, DmaMode, GridAxis, IndexEntry, Role};
 
 /// A kernel's description.
 ///
@@ -513,14 +513,14 @@ pub enum Access {
     /// A load or a store.
     Local {
         /// Which of the two, and how much at once.
-        access: check::Access,
+        access: rules::Access,
         /// The ref.
         r#ref: String,
     },
     /// A copy.
     Dma {
         /// Its mode, and whether it adds.
-        dma: check::Dma,
+        dma: rules::Dma,
         /// The source.
         src: String,
         /// The destination.
@@ -533,24 +533,24 @@ pub enum Access {
 impl Access {
     /// A load.
     pub fn load(r#ref: &str, shape: AccessShape) -> Self {
-        let access = check::Access { op: AccessOp::Load, shape };
+        let access = rules::Access { op: AccessOp::Load, shape };
         Self::Local { access, r#ref: r#ref.to_owned() }
     }
 
     /// A store.
     pub fn store(r#ref: &str, shape: AccessShape) -> Self {
-        let access = check::Access { op: AccessOp::Store, shape };
+        let access = rules::Access { op: AccessOp::Store, shape };
         Self::Local { access, r#ref: r#ref.to_owned() }
     }
 
     /// A plain copy.
     pub fn copy(src: &str, dst: &str) -> Self {
-        let dma = check::Dma { mode: DmaMode::Copy, add: false };
+        let dma = rules::Dma { mode: DmaMode::Copy, add: false };
         Self::Dma { dma, src: src.to_owned(), dst: dst.to_owned(), indices: None }
     }
 
     /// A copy of any kind; a gather and a scatter need indices.
-    pub fn dma(dma: check::Dma, src: &str, dst: &str, indices: Option<&str>) -> Self {
+    pub fn dma(dma: rules::Dma, src: &str, dst: &str, indices: Option<&str>) -> Self {
         let indices = indices.map(str::to_owned);
         Self::Dma { dma, src: src.to_owned(), dst: dst.to_owned(), indices }
     }
@@ -570,8 +570,8 @@ impl Kernel {
 
 impl Operand {
     /// The operand as the rules of blocks and windows see it.
-    pub(super) fn ruled(&self, space: Resolved, dtype: Dtype) -> check::Operand<'_> {
-        check::Operand {
+    pub(super) fn ruled(&self, space: Resolved, dtype: Dtype) -> rules::Operand<'_> {
+        rules::Operand {
             role: self.role,
             array_shape: &self.array_shape,
             block_shape: self.block_shape.as_deref(),

@@ -6,7 +6,6 @@ use super::description::{
 use super::place::Place;
 use super::spelled::Spelled;
 use super::strict::{Object, Text, inside};
-use crate::check::{self, AccessOp, AccessShape, BlockDim, DmaMode, IndexEntry, Role};
 use crate::chip::Chip;
 use crate::core_type::CoreType;
 use crate::custom_call::{
@@ -15,6 +14,7 @@ use crate::custom_call::{
 };
 use crate::dtype::Dtype;
 use crate::memory_space::MemorySpace;
+use crate::rules::{self, AccessOp, AccessShape, BlockDim, DmaMode, IndexEntry, Role};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 use std::fmt;
 use std::str::FromStr;
@@ -141,7 +141,7 @@ impl<'de> Deserialize<'de> for Access {
             }
             let shape = written.shape.ok_or_else(|| D::Error::missing_field("shape"))?;
             let r#ref = written.r#ref.clone().ok_or_else(|| D::Error::missing_field("ref"))?;
-            Ok(Self::Local { access: check::Access { op, shape }, r#ref })
+            Ok(Self::Local { access: rules::Access { op, shape }, r#ref })
         };
         match written.op.0 {
             WrittenOp::Load => local(AccessOp::Load),
@@ -151,7 +151,7 @@ impl<'de> Deserialize<'de> for Access {
                     return Err(D::Error::custom("`ref` and `shape` belong to a load or a store"));
                 }
                 Ok(Self::Dma {
-                    dma: check::Dma {
+                    dma: rules::Dma {
                         mode: written.mode.unwrap_or(DmaMode::Copy),
                         add: written.add.unwrap_or(false),
                     },

@@ -72,7 +72,7 @@ fn an_accumulator_has_no_attribute_to_ask_for() {
 #[test]
 fn an_accumulator_is_freed_once() {
     let once = "
-        use mosaic_memspace::check::{AccumulatorAllocator, Allocation};
+        use mosaic_memspace::rules::{AccumulatorAllocator, Allocation};
         pub fn free(allocator: &mut AccumulatorAllocator<'_>, placed: Allocation) -> bool {
             allocator.free(placed).is_ok()
         }";

@@ -1,8 +1,8 @@
 //! Loads, stores and copies.
 
 use crate::line::Word;
-use mosaic_memspace::check::{Access, AccessOp, AccessShape, Dma, DmaMode};
 use mosaic_memspace::error::Code;
+use mosaic_memspace::rules::{Access, AccessOp, AccessShape, Dma, DmaMode};
 use mosaic_memspace::{CallSite, Chip, CoreType, MemorySpace, Resolved};
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! Accumulators.
 
 use crate::line::{Answer, Word};
-use mosaic_memspace::check::{Accumulator, AccumulatorAllocator};
 use mosaic_memspace::error::{Code, Fault};
+use mosaic_memspace::rules::{Accumulator, AccumulatorAllocator};
 use mosaic_memspace::{Chip, Dtype};
 use serde::{Deserialize, Serialize};
 

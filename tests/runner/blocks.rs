@@ -1,8 +1,8 @@
 //! Which blocks JAX takes.
 
 use crate::line::Word;
-use mosaic_memspace::check::{Block, BlockDim};
 use mosaic_memspace::error::{Code, Fault};
+use mosaic_memspace::rules::{Block, BlockDim};
 use mosaic_memspace::{CallSite, Chip, CoreType, Dtype, MemorySpace};
 use serde::Deserialize;
 

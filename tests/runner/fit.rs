@@ -1,9 +1,9 @@
 //! What libtpu's compiler takes of VMEM, SMEM and a SparseCore's pool.
 
 use crate::line::Word;
-use mosaic_memspace::check::{BlockDim, GridAxis, IndexEntry, Operand, Role};
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::fit::{FitOperand, Scratch, TcKernel, pool_bytes, smem_operand_bytes};
+use mosaic_memspace::rules::{BlockDim, GridAxis, IndexEntry, Operand, Role};
 use mosaic_memspace::{CallSite, Chip, CoreType, Dtype, MemorySpace};
 use serde::{Deserialize, Serialize};
 

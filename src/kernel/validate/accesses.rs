@@ -2,11 +2,11 @@
 
 use super::Pass;
 use super::refs::Ref;
-use crate::check::{self, CopyEnd, DmaMode, Indices};
 use crate::core_type::CoreType;
 use crate::kernel::description::Access;
 use crate::kernel::place::Place;
 use crate::memory_space::Resolved;
+use crate::rules::{self, CopyEnd, DmaMode, Indices};
 
 impl Pass<'_> {
     pub(super) fn accesses(&mut self) {
@@ -34,7 +34,7 @@ impl Pass<'_> {
 
     fn copy(
         &mut self,
-        dma: check::Dma,
+        dma: rules::Dma,
         src: Resolved,
         dst: Resolved,
         core_type: CoreType,
@@ -45,7 +45,7 @@ impl Pass<'_> {
         }
     }
 
-    fn indices(&mut self, dma: check::Dma, name: Option<&str>, place: &Place) {
+    fn indices(&mut self, dma: rules::Dma, name: Option<&str>, place: &Place) {
         let end = match dma.mode {
             DmaMode::Copy | DmaMode::Gather => CopyEnd::Source,
             DmaMode::Scatter => CopyEnd::Destination,

@@ -1,7 +1,6 @@
 //! Aliases, and the colours that they carry.
 
 use super::Pass;
-use crate::check::{Form, Role};
 use crate::custom_call::{
     Alias, AliasError, AliasFaults, AliasWarning, Color, HbmSpecs, InputColor, Placed, Side,
     alias_colors,
@@ -11,6 +10,7 @@ use crate::error::Fault;
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::kernel::spelled::Spelled;
+use crate::rules::{Form, Role};
 use std::collections::HashMap;
 
 /// A value that XLA knows: an argument of the prefetch, an input or an output.

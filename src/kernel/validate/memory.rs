@@ -1,7 +1,6 @@
 //! Bytes: what each ref takes, and whether all of them fit.
 
 use super::Pass;
-use crate::check;
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::custom_call::{Color, Tiling, VmemLimit};
@@ -14,6 +13,7 @@ use crate::kernel::description::{Access, Holds};
 use crate::kernel::place::Place;
 use crate::kernel::report::{Fit, Memory, MemoryKind, MemoryPart};
 use crate::memory_space::Resolved;
+use crate::rules;
 use crate::word::Shown;
 use std::collections::HashSet;
 
@@ -126,7 +126,7 @@ impl<'k> Pass<'k> {
         ScKernel { chip, core_type, tc_tiling, windows, scratch }
     }
 
-    fn sc_window<'s>(&self, operand: check::Operand<'s>) -> ScWindow<'s> {
+    fn sc_window<'s>(&self, operand: rules::Operand<'s>) -> ScWindow<'s> {
         ScWindow::new(operand, &self.grid, self.target.form)
     }
 

@@ -12,9 +12,9 @@ mod target;
 use super::description::Kernel;
 use super::report::{Diagnostics, Report};
 use super::resolved::{self, ResolvedKernel};
-use crate::check::{GridAxis, one_step_a_core};
 use crate::custom_call::{AliasColors, LibtpuVersion, ResolvedParams};
 use crate::fit::TcKernel;
+use crate::rules::{GridAxis, one_step_a_core};
 use refs::Refs;
 use target::Target;
 

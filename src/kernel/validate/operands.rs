@@ -3,7 +3,6 @@
 use super::Pass;
 use super::refs::Ref;
 use crate::attribute::MemorySpaceAttr;
-use crate::check::{self, BlockFault, Form, WindowFault, check_mesh_operand, check_place};
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
@@ -15,6 +14,7 @@ use crate::kernel::place::Place;
 use crate::kernel::report::OperandReport;
 use crate::kernel::spelled::Spelled;
 use crate::memory_space::{MemorySpace, Resolved};
+use crate::rules::{self, BlockFault, Form, WindowFault, check_mesh_operand, check_place};
 use std::str::FromStr;
 
 impl<'k> Pass<'k> {
@@ -100,7 +100,7 @@ impl<'k> Pass<'k> {
     }
 
     /// The buffers of the operand's window, as far as the chip is known.
-    fn buffers(&self, operand: &check::Operand<'_>, core_type: CoreType) -> Option<u32> {
+    fn buffers(&self, operand: &rules::Operand<'_>, core_type: CoreType) -> Option<u32> {
         match core_type {
             CoreType::Tc => {
                 let [one, other] =
@@ -116,7 +116,7 @@ impl<'k> Pass<'k> {
     /// One fault, one code, the first that applies. Whether it may lie where it does.
     fn rules(
         &mut self,
-        operand: &check::Operand<'_>,
+        operand: &rules::Operand<'_>,
         asked_buffers: Option<i64>,
         core_type: CoreType,
         place: &Place,
@@ -163,7 +163,7 @@ impl<'k> Pass<'k> {
     /// Whether its space is none of this core's, or no memref's; that is reported.
     fn place_fault(
         &mut self,
-        operand: &check::Operand<'_>,
+        operand: &rules::Operand<'_>,
         core_type: CoreType,
         place: &Place,
     ) -> bool {
@@ -189,7 +189,7 @@ impl<'k> Pass<'k> {
     /// Only a pipelined kernel has blocks.
     fn block_faults(
         &self,
-        operand: &check::Operand<'_>,
+        operand: &rules::Operand<'_>,
         chip: Option<&ChipFacts>,
     ) -> Vec<BlockFault> {
         match self.target.form {

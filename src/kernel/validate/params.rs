@@ -1,10 +1,10 @@
 //! Compiler parameters.
 
 use super::Pass;
-use crate::check::Form;
 use crate::custom_call::{Bound, KernelFacts, ParamError};
 use crate::error::Fault;
 use crate::kernel::place::Place;
+use crate::rules::Form;
 
 impl Pass<'_> {
     pub(super) fn params(&mut self) {

@@ -3,12 +3,12 @@
 use super::Pass;
 use super::operands::{attribute, named};
 use super::refs::Ref;
-use crate::check::{AccumulatorAllocator, AccumulatorError, check_scratch};
 use crate::dtype::Dtype;
 use crate::kernel::description::{Holds, Scratch};
 use crate::kernel::place::Place;
 use crate::kernel::report::ScratchReport;
 use crate::memory_space::Resolved;
+use crate::rules::{AccumulatorAllocator, AccumulatorError, check_scratch};
 
 impl<'k> Pass<'k> {
     pub(super) fn scratch(&mut self) {

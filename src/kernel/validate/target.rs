@@ -1,6 +1,5 @@
 //! What the kernel is for: chip, core type, mesh.
 
-use crate::check::Form;
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::kernel::description::{Kernel, Mesh, OnChip};
@@ -10,6 +9,7 @@ use crate::kernel::report::Diagnostics;
 use crate::kernel::spelled::Spelled;
 use crate::mesh::{CoresOf, MeshError, at_least_one};
 use crate::resolve::CallSite;
+use crate::rules::Form;
 use crate::word::Word;
 
 /// What a kernel is for, as far as it is known.

@@ -2,7 +2,7 @@
 
 use super::{NO, Verdict, places};
 use crate::grid::Grid;
-use mosaic_memspace::check::{Access, Form, Role, check_place, check_scratch, check_window_space};
+use mosaic_memspace::rules::{Access, Form, Role, check_place, check_scratch, check_window_space};
 use mosaic_memspace::{CoreType, Resolved};
 use serde::Serialize;
 
@@ -90,7 +90,7 @@ fn operand(space: Resolved, core_type: CoreType) -> &'static str {
 mod tests {
     use super::super::{foreign, places};
     use super::*;
-    use mosaic_memspace::check::IllegalAccess;
+    use mosaic_memspace::rules::IllegalAccess;
 
     #[test]
     fn one_space_of_another_core_stands_for_all() {

@@ -2,7 +2,7 @@
 
 use super::{NO, Verdict, places};
 use crate::grid::Grid;
-use mosaic_memspace::check::{CopyRefusal, Dma, EndRefusal};
+use mosaic_memspace::rules::{CopyRefusal, Dma, EndRefusal};
 use mosaic_memspace::{CoreType, Resolved};
 use serde::Serialize;
 

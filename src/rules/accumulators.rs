@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 /// `AccMemorySpace.__call__`).
 ///
 /// ```
-/// use mosaic_memspace::check::{Accumulator, AccumulatorError};
+/// use mosaic_memspace::rules::{Accumulator, AccumulatorError};
 /// use mosaic_memspace::{Chip, Dtype};
 ///
 /// const REF: Result<Accumulator, AccumulatorError> =
@@ -39,7 +39,7 @@ impl Accumulator {
     /// [`SizeOverflow`](AccumulatorError::SizeOverflow), where JAX counts on.
     ///
     /// ```
-    /// use mosaic_memspace::check::{Accumulator, AccumulatorError};
+    /// use mosaic_memspace::rules::{Accumulator, AccumulatorError};
     /// use mosaic_memspace::{Chip, Dtype};
     /// let error = Accumulator::new(&[8, 128], Dtype::Int32, 0, Chip::Tpu7x.facts());
     /// assert_eq!(error, Err(AccumulatorError::MinorDim { extent: 128, columns: 256 }));
@@ -78,12 +78,12 @@ impl Accumulator {
     /// Entries that it takes, each of sublanes × columns elements.
     ///
     /// ```
-    /// use mosaic_memspace::check::Accumulator;
+    /// use mosaic_memspace::rules::Accumulator;
     /// use mosaic_memspace::{Chip, Dtype};
     /// let sixteen_sublanes = Chip::Tpu8t.facts();
     /// let accumulator = Accumulator::new(&[64, 256], Dtype::Float32, 0, sixteen_sublanes)?;
     /// assert_eq!(accumulator.entries(), 4);
-    /// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
     /// ```
     pub const fn entries(&self) -> u64 {
         self.entries
@@ -92,11 +92,11 @@ impl Accumulator {
     /// The MXU whose result buffer it lies in.
     ///
     /// ```
-    /// use mosaic_memspace::check::Accumulator;
+    /// use mosaic_memspace::rules::Accumulator;
     /// use mosaic_memspace::{Chip, Dtype};
     /// let accumulator = Accumulator::new(&[8, 256], Dtype::Int32, 1, Chip::Tpu8i.facts())?;
     /// assert_eq!(accumulator.mxu_id(), 1);
-    /// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
     /// ```
     pub const fn mxu_id(&self) -> u8 {
         self.mxu_id
@@ -144,7 +144,7 @@ const fn remainder(a: u32, b: u64, sublanes: NonZeroU32) -> u32 {
 /// `run_scoped` ends, so its users meet an overflow that need not be.
 ///
 /// ```
-/// use mosaic_memspace::check::AccumulatorAllocator;
+/// use mosaic_memspace::rules::AccumulatorAllocator;
 /// use mosaic_memspace::{Chip, Dtype};
 ///
 /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
@@ -176,7 +176,7 @@ impl<'chip> AccumulatorAllocator<'chip> {
     ///
     /// ```
     /// use mosaic_memspace::Chip;
-    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::rules::AccumulatorAllocator;
     /// const ALLOCATOR: AccumulatorAllocator<'static> =
     ///     AccumulatorAllocator::new(Chip::Tpu8i.facts());
     /// assert_eq!(ALLOCATOR.free_entries(0), 256);
@@ -189,7 +189,7 @@ impl<'chip> AccumulatorAllocator<'chip> {
     ///
     /// ```
     /// use mosaic_memspace::Chip;
-    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::rules::AccumulatorAllocator;
     /// let allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
     /// assert_eq!((allocator.free_entries(1), allocator.free_entries(2)), (128, 0));
     /// ```
@@ -209,7 +209,7 @@ impl<'chip> AccumulatorAllocator<'chip> {
     /// fails takes nothing.
     ///
     /// ```
-    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::rules::AccumulatorAllocator;
     /// use mosaic_memspace::{Chip, Dtype};
     ///
     /// const SECOND: Option<u64> = {
@@ -266,7 +266,7 @@ impl<'chip> AccumulatorAllocator<'chip> {
     /// placed after it is there still, or when another allocator placed it.
     ///
     /// ```
-    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::rules::AccumulatorAllocator;
     /// use mosaic_memspace::{Chip, Dtype};
     ///
     /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
@@ -325,7 +325,7 @@ const fn registers(chip: &ChipFacts) -> u64 {
 /// free it, once.
 ///
 /// ```
-/// use mosaic_memspace::check::AccumulatorAllocator;
+/// use mosaic_memspace::rules::AccumulatorAllocator;
 /// use mosaic_memspace::{Chip, Dtype};
 ///
 /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
@@ -345,12 +345,12 @@ impl Allocation {
     /// The accumulator's address in the result buffer, in vector registers.
     ///
     /// ```
-    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::rules::AccumulatorAllocator;
     /// use mosaic_memspace::{Chip, Dtype};
     /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
     /// let placed = allocator.allocate(&[8, 256], Dtype::Float32, 0)?;
     /// assert_eq!(placed.base_address(), 0);
-    /// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
     /// ```
     pub const fn base_address(&self) -> u64 {
         self.base_address
@@ -359,12 +359,12 @@ impl Allocation {
     /// What was placed.
     ///
     /// ```
-    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::rules::AccumulatorAllocator;
     /// use mosaic_memspace::{Chip, Dtype};
     /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
     /// let placed = allocator.allocate(&[16, 256], Dtype::Float32, 0)?;
     /// assert_eq!(placed.accumulator().entries(), 2);
-    /// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
     /// ```
     pub const fn accumulator(&self) -> Accumulator {
         self.accumulator
@@ -379,7 +379,7 @@ impl Allocation {
 /// Why there is no such accumulator.
 ///
 /// ```
-/// use mosaic_memspace::check::Accumulator;
+/// use mosaic_memspace::rules::Accumulator;
 /// use mosaic_memspace::error::Fault;
 /// use mosaic_memspace::{Chip, Dtype};
 ///
@@ -507,7 +507,7 @@ impl Fault for AccumulatorError {
 /// An accumulator freed while another lies above it.
 ///
 /// ```
-/// use mosaic_memspace::check::AccumulatorAllocator;
+/// use mosaic_memspace::rules::AccumulatorAllocator;
 /// use mosaic_memspace::error::Fault;
 /// use mosaic_memspace::{Chip, Dtype};
 ///
@@ -519,7 +519,7 @@ impl Fault for AccumulatorError {
 ///     error.to_string(),
 ///     "the accumulator at address 0 of MXU 0 is not the last: the buffer is in use up to 32"
 /// );
-/// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+/// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
 /// ```
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -535,14 +535,14 @@ impl AccumulatorFreeOrder {
     /// The allocation, which was not freed.
     ///
     /// ```
-    /// use mosaic_memspace::check::AccumulatorAllocator;
+    /// use mosaic_memspace::rules::AccumulatorAllocator;
     /// use mosaic_memspace::{Chip, Dtype};
     /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
     /// let first = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
     /// let second = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
     /// let error = allocator.free(first).unwrap_err();
     /// assert_eq!(error.into_allocation().base_address(), 0);
-    /// # Ok::<(), mosaic_memspace::check::AccumulatorError>(())
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
     /// ```
     pub const fn into_allocation(self) -> Allocation {
         self.allocation

@@ -1,8 +1,8 @@
 //! The buffers of `emit_pipeline`, the pipeline that a kernel runs inside itself.
 
 use super::assumption::OrNone;
-use super::block::BlockDim;
-use super::window::{GridAxis, Operand};
+use super::blocks::BlockDim;
+use super::windows::{GridAxis, Operand};
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved, TpuSpace};
@@ -11,7 +11,7 @@ use crate::resolve::CallSite;
 /// The buffer that `emit_pipeline` allocates for one of its block specs.
 ///
 /// ```
-/// use mosaic_memspace::check::{BlockDim, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
+/// use mosaic_memspace::rules::{BlockDim, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
 /// use mosaic_memspace::{Dtype, MemorySpace, Resolved};
 ///
 /// let x = Operand {
@@ -28,7 +28,7 @@ use crate::resolve::CallSite;
 /// let buffer = PipelineBuffer::new(&x, None, source, &[GridAxis::new(4)])?;
 /// // Three blocks of rank 1 lie end to end.
 /// assert_eq!(buffer.map(|buffer| buffer.shape().collect()), Some(vec![384]));
-/// # Ok::<(), mosaic_memspace::check::EmitPipelineFault>(())
+/// # Ok::<(), mosaic_memspace::rules::EmitPipelineFault>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipelineBuffer<'a> {
@@ -51,7 +51,7 @@ impl<'a> PipelineBuffer<'a> {
     /// and the source's is not; no buffers are asked for.
     ///
     /// ```
-    /// # use mosaic_memspace::check::{GridAxis, Operand, PipelineBuffer, Role};
+    /// # use mosaic_memspace::rules::{GridAxis, Operand, PipelineBuffer, Role};
     /// # use mosaic_memspace::{Dtype, MemorySpace, Resolved};
     /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: None, space: Resolved::VMEM,
@@ -82,14 +82,14 @@ impl<'a> PipelineBuffer<'a> {
     /// Where it lies: vmem or smem.
     ///
     /// ```
-    /// # use mosaic_memspace::check::{Operand, PipelineBuffer, Role};
+    /// # use mosaic_memspace::rules::{Operand, PipelineBuffer, Role};
     /// # use mosaic_memspace::{Dtype, MemorySpace, Resolved, TpuSpace};
     /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: None, space: Resolved::VMEM,
     /// #     buffers: None };
     /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::ANY), &[])?;
     /// assert_eq!(buffer.map(|buffer| buffer.space()), Some(TpuSpace::Vmem));
-    /// # Ok::<(), mosaic_memspace::check::EmitPipelineFault>(())
+    /// # Ok::<(), mosaic_memspace::rules::EmitPipelineFault>(())
     /// ```
     pub const fn space(&self) -> TpuSpace {
         self.space
@@ -99,14 +99,14 @@ impl<'a> PipelineBuffer<'a> {
     /// else 2. Any number is possible.
     ///
     /// ```
-    /// # use mosaic_memspace::check::{Operand, PipelineBuffer, Role};
+    /// # use mosaic_memspace::rules::{Operand, PipelineBuffer, Role};
     /// # use mosaic_memspace::{Dtype, MemorySpace, Resolved};
     /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: None, space: Resolved::VMEM,
     /// #     buffers: Some(9) };
     /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::ANY), &[])?;
     /// assert_eq!(buffer.map(|buffer| buffer.count()), Some(1));
-    /// # Ok::<(), mosaic_memspace::check::EmitPipelineFault>(())
+    /// # Ok::<(), mosaic_memspace::rules::EmitPipelineFault>(())
     /// ```
     pub const fn count(&self) -> u32 {
         match self.blocks {
@@ -122,7 +122,7 @@ impl<'a> PipelineBuffer<'a> {
     /// An extent beyond 64 bits comes out as `u64::MAX`.
     ///
     /// ```
-    /// # use mosaic_memspace::check::{BlockDim, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
+    /// # use mosaic_memspace::rules::{BlockDim, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
     /// # use mosaic_memspace::{Dtype, MemorySpace, Resolved};
     /// # let x = Operand { role: Role::Input, array_shape: &[64, 128],
     /// #     block_shape: Some(&[BlockDim::Blocked(8), BlockDim::Blocked(128)]),
@@ -130,7 +130,7 @@ impl<'a> PipelineBuffer<'a> {
     /// #     space: Resolved::VMEM, buffers: None };
     /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::ANY), &[GridAxis::new(8)])?;
     /// assert_eq!(buffer.map(|buffer| buffer.shape().collect()), Some(vec![2, 8, 128]));
-    /// # Ok::<(), mosaic_memspace::check::EmitPipelineFault>(())
+    /// # Ok::<(), mosaic_memspace::rules::EmitPipelineFault>(())
     /// ```
     pub fn shape(&self) -> impl DoubleEndedIterator<Item = u64> + Clone + use<'a> {
         let whole = self.blocks.is_none();
@@ -190,7 +190,7 @@ fn is_trivial(operand: &Operand<'_>, grid: &[GridAxis]) -> bool {
 ///
 /// ```
 /// use mosaic_memspace::MemorySpace;
-/// use mosaic_memspace::check::EmitPipelineFault;
+/// use mosaic_memspace::rules::EmitPipelineFault;
 /// use mosaic_memspace::error::{Code, Fault};
 ///
 /// let fault = EmitPipelineFault::HbmOverAnother { over: Some(MemorySpace::VMEM) };
@@ -239,7 +239,7 @@ impl Fault for EmitPipelineFault {
 
 #[cfg(test)]
 mod tests {
-    use super::super::window::tests::{GRID, X as BLOCKED};
+    use super::super::windows::tests::{GRID, X as BLOCKED};
     use super::*;
 
     const X: Operand<'static> = Operand {

@@ -1,30 +1,30 @@
 //! One file a rule: places, blocks, windows, accesses, copies, accumulators.
 
-mod access;
-mod accumulator;
+mod accesses;
+mod accumulators;
 mod assumption;
-mod block;
-mod copy;
+mod blocks;
+mod copies;
 mod emit_pipeline;
-mod place;
+mod places;
 mod serving;
 mod subcore_slice;
-mod window;
+mod windows;
 
-pub use access::{Access, AccessOp, AccessRefusal, AccessShape, IllegalAccess, UnknownAccess};
-pub use accumulator::{
+pub use accesses::{Access, AccessOp, AccessRefusal, AccessShape, IllegalAccess, UnknownAccess};
+pub use accumulators::{
     Accumulator, AccumulatorAllocator, AccumulatorError, AccumulatorFreeOrder, Allocation,
 };
 pub use assumption::{Assumption, Assumptions, HazardFault};
-pub use block::{Block, BlockDim, BlockFault, Misaligned, Nearest, Rank1};
-pub use copy::{
+pub use blocks::{Block, BlockDim, BlockFault, Misaligned, Nearest, Rank1};
+pub use copies::{
     CopyEnd, CopyRefusal, Dma, DmaMode, EndRefusal, IllegalCopy, Indices, IndicesFault, by_way_of,
 };
 pub use emit_pipeline::{EmitPipelineFault, PipelineBuffer};
-pub use place::{PlaceFault, check_place, check_scratch};
+pub use places::{PlaceFault, check_place, check_scratch};
 pub use serving::{Use, serving_spaces};
 pub use subcore_slice::{SubcoreSliceFault, subcore_slice};
-pub use window::{
+pub use windows::{
     Form, GridAxis, IndexEntry, Operand, Role, WindowAttr, WindowFault, check_mesh_operand,
     check_window_space, one_step_a_core,
 };

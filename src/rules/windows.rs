@@ -1,7 +1,7 @@
 //! Windows: which operands of a kernel have one, how many buffers it gets, and
 //! how Mosaic writes it.
 
-use super::block::{Block, BlockDim};
+use super::blocks::{Block, BlockDim};
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
@@ -12,7 +12,7 @@ use std::fmt;
 /// One entry of an index map: the block's index along a dimension.
 ///
 /// ```
-/// use mosaic_memspace::check::{GridAxis, IndexEntry};
+/// use mosaic_memspace::rules::{GridAxis, IndexEntry};
 /// let grid = [GridAxis::new(1), GridAxis::new(4)];
 /// assert!(!IndexEntry::Axis(0).moves(&grid) && IndexEntry::Axis(1).moves(&grid));
 /// ```
@@ -31,7 +31,7 @@ impl IndexEntry {
     /// the compiler sees: a grid axis longer than 1 is read.
     ///
     /// ```
-    /// use mosaic_memspace::check::{GridAxis, IndexEntry};
+    /// use mosaic_memspace::rules::{GridAxis, IndexEntry};
     /// assert!(IndexEntry::Axis(0).moves(&[GridAxis::DYNAMIC]));
     /// assert!(IndexEntry::Other.moves(&[]));
     /// ```
@@ -50,7 +50,7 @@ impl IndexEntry {
 /// An axis of a kernel's grid.
 ///
 /// ```
-/// use mosaic_memspace::check::GridAxis;
+/// use mosaic_memspace::rules::GridAxis;
 /// assert!(!GridAxis::new(4).parallel);
 /// assert!(GridAxis::new(4).in_parallel().parallel);
 /// assert_eq!(GridAxis::DYNAMIC.extent, None);
@@ -71,7 +71,7 @@ impl GridAxis {
     /// An axis whose steps run one after another.
     ///
     /// ```
-    /// use mosaic_memspace::check::GridAxis;
+    /// use mosaic_memspace::rules::GridAxis;
     /// const AXIS: GridAxis = GridAxis::new(8);
     /// assert_eq!(AXIS.extent, Some(8));
     /// ```
@@ -82,7 +82,7 @@ impl GridAxis {
     /// The axis, with `parallel` semantics.
     ///
     /// ```
-    /// use mosaic_memspace::check::GridAxis;
+    /// use mosaic_memspace::rules::GridAxis;
     /// const AXIS: GridAxis = GridAxis::DYNAMIC.in_parallel();
     /// assert!(AXIS.parallel);
     /// ```
@@ -103,7 +103,7 @@ impl GridAxis {
 /// compiler buffers nothing twice. It shares one axis, and only a parallel one.
 ///
 /// ```
-/// use mosaic_memspace::check::{GridAxis, one_step_a_core};
+/// use mosaic_memspace::rules::{GridAxis, one_step_a_core};
 /// let grid = [GridAxis::new(1), GridAxis::new(2).in_parallel()];
 /// assert!(one_step_a_core(&grid, 2));
 /// assert!(!one_step_a_core(&grid, 1));
@@ -128,7 +128,7 @@ pub const fn one_step_a_core(grid: &[GridAxis], cores: u32) -> bool {
 /// Which way an operand goes.
 ///
 /// ```
-/// assert_ne!(mosaic_memspace::check::Role::Input, mosaic_memspace::check::Role::Output);
+/// assert_ne!(mosaic_memspace::rules::Role::Input, mosaic_memspace::rules::Role::Output);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
@@ -142,7 +142,7 @@ impl Role {
     /// `input` or `output`.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::check::Role::Input.as_str(), "input");
+    /// assert_eq!(mosaic_memspace::rules::Role::Input.as_str(), "input");
     /// ```
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -155,7 +155,7 @@ impl Role {
 /// How a kernel is given its operands.
 ///
 /// ```
-/// use mosaic_memspace::check::Form;
+/// use mosaic_memspace::rules::Form;
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
 /// assert!(!Form::Pipelined.has_window(Resolved::HBM, CoreType::Tc));
@@ -173,7 +173,7 @@ impl Form {
     /// Whether Mosaic is told of a window for an operand in this space.
     ///
     /// ```
-    /// use mosaic_memspace::check::Form;
+    /// use mosaic_memspace::rules::Form;
     /// use mosaic_memspace::{CoreType, Resolved};
     /// const WINDOW: bool = Form::Pipelined.has_window(Resolved::SMEM, CoreType::Tc);
     /// assert!(WINDOW);
@@ -211,7 +211,7 @@ impl Form {
 /// [`WindowFault::Space`], [`WindowFault::SemaphoreOutput`].
 ///
 /// ```
-/// use mosaic_memspace::check::{Role, check_window_space};
+/// use mosaic_memspace::rules::{Role, check_window_space};
 /// use mosaic_memspace::error::{Code, Fault};
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
@@ -249,7 +249,7 @@ pub const fn check_window_space(space: Resolved, role: Role) -> Result<(), Windo
 /// [`WindowFault::SeveralCores`], [`WindowFault::NotOnMesh`].
 ///
 /// ```
-/// use mosaic_memspace::check::{Role, check_mesh_operand};
+/// use mosaic_memspace::rules::{Role, check_mesh_operand};
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
 /// let core = CoreType::ScVectorSubcore;
@@ -297,7 +297,7 @@ const fn sparse_core_takes(space: Resolved, smem: bool) -> bool {
 /// An operand of a kernel: an array, and the part of it that a step sees.
 ///
 /// ```
-/// use mosaic_memspace::check::{BlockDim, GridAxis, IndexEntry, Operand, Role};
+/// use mosaic_memspace::rules::{BlockDim, GridAxis, IndexEntry, Operand, Role};
 /// use mosaic_memspace::{Dtype, Resolved};
 ///
 /// let x = Operand {
@@ -337,7 +337,7 @@ impl<'a> Operand<'a> {
     /// Its block, for [`Block::check`].
     ///
     /// ```
-    /// # use mosaic_memspace::check::{Operand, Role};
+    /// # use mosaic_memspace::rules::{Operand, Role};
     /// # use mosaic_memspace::{Dtype, Resolved};
     /// # let whole = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: None, space: Resolved::ANY,
@@ -360,7 +360,7 @@ impl<'a> Operand<'a> {
     /// `BlockMapping.has_trivial_window`). An axis of extent 1 is not zero here.
     ///
     /// ```
-    /// # use mosaic_memspace::check::{IndexEntry, Operand, Role};
+    /// # use mosaic_memspace::rules::{IndexEntry, Operand, Role};
     /// # use mosaic_memspace::{Dtype, Resolved};
     /// # let whole = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: None, space: Resolved::ANY,
@@ -382,7 +382,7 @@ impl<'a> Operand<'a> {
     /// longer than 1.
     ///
     /// ```
-    /// # use mosaic_memspace::check::{GridAxis, IndexEntry, Operand, Role};
+    /// # use mosaic_memspace::rules::{GridAxis, IndexEntry, Operand, Role};
     /// # use mosaic_memspace::{Dtype, Resolved};
     /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: Some(&[IndexEntry::Axis(0)]),
@@ -399,7 +399,7 @@ impl<'a> Operand<'a> {
     /// else 2. `cores`: the TensorCores that share the grid's parallel axes.
     ///
     /// ```
-    /// # use mosaic_memspace::check::{GridAxis, IndexEntry, Operand, Role};
+    /// # use mosaic_memspace::rules::{GridAxis, IndexEntry, Operand, Role};
     /// # use mosaic_memspace::{Dtype, Resolved};
     /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: Some(&[IndexEntry::Axis(0)]),
@@ -422,7 +422,7 @@ impl<'a> Operand<'a> {
     /// form with this grid; the block is [`block`](Self::block)'s to check.
     ///
     /// ```
-    /// # use mosaic_memspace::check::{Form, IndexEntry, Operand, Role};
+    /// # use mosaic_memspace::rules::{Form, IndexEntry, Operand, Role};
     /// # use mosaic_memspace::{CoreType, Dtype, Resolved};
     /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
     /// #     element_shape: &[], dtype: Dtype::Int8, index_map: Some(&[IndexEntry::Axis(0)]),
@@ -499,7 +499,7 @@ const fn is_buffer_count(buffers: u32) -> bool {
 /// A kernel without a grid has no `window_params`.
 ///
 /// ```
-/// use mosaic_memspace::check::{BlockDim, Form, IndexEntry, Operand, Role, WindowAttr};
+/// use mosaic_memspace::rules::{BlockDim, Form, IndexEntry, Operand, Role, WindowAttr};
 /// use mosaic_memspace::{CoreType, Dtype, Resolved};
 ///
 /// let x = Operand {
@@ -593,7 +593,7 @@ impl fmt::Display for WindowAttr<'_> {
 /// What is wrong with a window.
 ///
 /// ```
-/// use mosaic_memspace::check::WindowFault;
+/// use mosaic_memspace::rules::WindowFault;
 /// use mosaic_memspace::error::{Code, Fault};
 ///
 /// let fault = WindowFault::BufferCount { buffers: 3 };

@@ -14,7 +14,7 @@ use crate::memory_space::{Resolved, TpuSpace};
 /// [`SubcoreSliceFault`], the first in JAX's order.
 ///
 /// ```
-/// use mosaic_memspace::check::subcore_slice;
+/// use mosaic_memspace::rules::subcore_slice;
 /// use mosaic_memspace::{Chip, CoreType, Resolved};
 ///
 /// let sparse_core = Chip::Tpu7x.facts().require_sparse_core()?;
@@ -52,7 +52,7 @@ pub const fn subcore_slice(
 /// A ref that has no slice for each subcore.
 ///
 /// ```
-/// use mosaic_memspace::check::SubcoreSliceFault;
+/// use mosaic_memspace::rules::SubcoreSliceFault;
 /// use mosaic_memspace::error::{Code, Fault};
 ///
 /// let fault = SubcoreSliceFault::Indivisible { extent: 100, subcores: 16 };

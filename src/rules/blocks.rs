@@ -9,7 +9,7 @@ use std::fmt;
 /// One dimension of a block (JAX's `BlockDim`).
 ///
 /// ```
-/// use mosaic_memspace::check::BlockDim;
+/// use mosaic_memspace::rules::BlockDim;
 /// assert_eq!(BlockDim::Squeezed.extent(), 1);
 /// assert_eq!(BlockDim::Blocked(128).extent(), 128);
 /// ```
@@ -27,7 +27,7 @@ impl BlockDim {
     /// Elements along the dimension.
     ///
     /// ```
-    /// use mosaic_memspace::check::BlockDim;
+    /// use mosaic_memspace::rules::BlockDim;
     /// const ROWS: u64 = BlockDim::Element(8).extent();
     /// assert_eq!(ROWS, 8);
     /// ```
@@ -51,7 +51,7 @@ impl BlockDim {
 /// The block of an operand, of a pipelined kernel.
 ///
 /// ```
-/// use mosaic_memspace::check::{Block, BlockDim};
+/// use mosaic_memspace::rules::{Block, BlockDim};
 /// use mosaic_memspace::error::Fault;
 /// use mosaic_memspace::{Chip, Dtype, Resolved};
 ///
@@ -98,7 +98,7 @@ impl<'a> Block<'a> {
     /// [`BlockFault`], the first in JAX's order (`_check_block_mappings`).
     ///
     /// ```
-    /// use mosaic_memspace::check::{Block, BlockDim, BlockFault};
+    /// use mosaic_memspace::rules::{Block, BlockDim, BlockFault};
     /// use mosaic_memspace::{Chip, Dtype, Resolved};
     ///
     /// let block = Block {
@@ -145,7 +145,7 @@ impl<'a> Block<'a> {
     /// that do not go together, which it refuses later.
     ///
     /// ```
-    /// use mosaic_memspace::check::{Block, BlockDim};
+    /// use mosaic_memspace::rules::{Block, BlockDim};
     /// use mosaic_memspace::{Dtype, Resolved};
     ///
     /// let block = Block {
@@ -213,7 +213,7 @@ impl<'a> Block<'a> {
     /// The entries of the block shape; of a whole array, its extents.
     ///
     /// ```
-    /// # use mosaic_memspace::{Dtype, Resolved, check::{Block, BlockDim}};
+    /// # use mosaic_memspace::{Dtype, Resolved, rules::{Block, BlockDim}};
     /// let block = Block {
     ///     array_shape: &[3, 4],
     ///     block_shape: None,
@@ -258,7 +258,7 @@ struct Extents {
 /// An extent that is neither whole tiles nor the array's.
 ///
 /// ```
-/// use mosaic_memspace::check::{Misaligned, Nearest};
+/// use mosaic_memspace::rules::{Misaligned, Nearest};
 /// let rows = Misaligned { dimension: 0, extent: 100, array_extent: 103, multiple: 8 };
 /// assert_eq!(rows.nearest(), Nearest { below: Some(96), above: Some(103) });
 /// ```
@@ -286,7 +286,7 @@ impl Misaligned {
     /// The legal extents next to it.
     ///
     /// ```
-    /// use mosaic_memspace::check::Misaligned;
+    /// use mosaic_memspace::rules::Misaligned;
     /// let lanes = Misaligned { dimension: 1, extent: 100, array_extent: 512, multiple: 128 };
     /// assert_eq!(lanes.nearest().below, None);
     /// assert_eq!(lanes.nearest().above, Some(128));
@@ -310,7 +310,7 @@ impl fmt::Display for Misaligned {
 /// A rank-1 block's extent, and what it may be instead.
 ///
 /// ```
-/// use mosaic_memspace::check::{Nearest, Rank1};
+/// use mosaic_memspace::rules::{Nearest, Rank1};
 /// use mosaic_memspace::Dtype;
 ///
 /// let rule = Rank1 {
@@ -342,7 +342,7 @@ impl Rank1 {
     /// Whether JAX takes a block of this extent. An extent of 0 is a multiple.
     ///
     /// ```
-    /// # use mosaic_memspace::{Dtype, check::Rank1};
+    /// # use mosaic_memspace::{Dtype, rules::Rank1};
     /// let dtype = Dtype::Float64;
     /// let rule = Rank1 { extent: 3, array_extent: 9, multiple: 1024, least_power: 0, dtype };
     /// assert!(rule.allows(2) && !rule.allows(3));
@@ -356,7 +356,7 @@ impl Rank1 {
     /// The legal extents next to the block's.
     ///
     /// ```
-    /// # use mosaic_memspace::{Dtype, check::Rank1};
+    /// # use mosaic_memspace::{Dtype, rules::Rank1};
     /// let dtype = Dtype::Int8;
     /// let rule = Rank1 { extent: 3, array_extent: 9, multiple: 1024, least_power: 512, dtype };
     /// assert_eq!(rule.nearest().above, Some(9));
@@ -394,7 +394,7 @@ impl fmt::Display for Rank1 {
 /// The legal extents next to one that isn't, never 0.
 ///
 /// ```
-/// use mosaic_memspace::check::Nearest;
+/// use mosaic_memspace::rules::Nearest;
 /// assert_eq!(Nearest { below: Some(8), above: Some(16) }.to_string(), "8 or 16");
 /// assert_eq!(Nearest { below: None, above: Some(16) }.to_string(), "16");
 /// ```
@@ -450,7 +450,7 @@ impl fmt::Display for Nearest {
 ///
 /// ```
 /// use mosaic_memspace::Resolved;
-/// use mosaic_memspace::check::BlockFault;
+/// use mosaic_memspace::rules::BlockFault;
 /// use mosaic_memspace::error::{Code, Fault};
 ///
 /// let fault = BlockFault::InAnyOrHbm { space: Resolved::HBM };

@@ -1,6 +1,6 @@
 //! What a kernel may promise the compiler about its accesses of a ref.
 
-use super::access::UnknownAccess;
+use super::accesses::UnknownAccess;
 use crate::error::{Code, Fault};
 use crate::memory_space::{MemorySpace, TpuSpace};
 use crate::word::{List, words};
@@ -10,7 +10,7 @@ words! {
     /// A promise about the accesses of a ref (a keyword of `pltpu.annotate`).
     ///
     /// ```
-    /// use mosaic_memspace::check::Assumption;
+    /// use mosaic_memspace::rules::Assumption;
     /// assert_eq!("no_hazard".parse(), Ok(Assumption::NoHazard));
     /// assert!(Assumption::NoHazardNoDeps.overrides_hazards());
     /// ```
@@ -24,7 +24,7 @@ words! {
         /// Loads and stores may change places.
         NoHazardNoDeps,
     }
-    path: "check::Assumption",
+    path: "rules::Assumption",
     all: 4 "Every promise",
     as_str: NoBankConflict "no_bank_conflict" "JAX's word",
     expecting: "no_store, no_bank_conflict, no_hazard or no_hazard_no_deps",
@@ -35,7 +35,7 @@ impl Assumption {
     /// Whether it changes how the compiler keeps a load behind a store.
     ///
     /// ```
-    /// assert!(!mosaic_memspace::check::Assumption::NoStore.overrides_hazards());
+    /// assert!(!mosaic_memspace::rules::Assumption::NoStore.overrides_hazards());
     /// ```
     pub const fn overrides_hazards(self) -> bool {
         match self {
@@ -49,7 +49,7 @@ impl Assumption {
 ///
 /// ```
 /// use mosaic_memspace::MemorySpace;
-/// use mosaic_memspace::check::{Assumption, Assumptions};
+/// use mosaic_memspace::rules::{Assumption, Assumptions};
 ///
 /// let promised = Assumptions::NONE.with(Assumption::NoHazard).with(Assumption::NoBankConflict);
 /// assert!(promised.check(Some(MemorySpace::VMEM)).is_ok());
@@ -66,7 +66,7 @@ impl Assumptions {
     /// These, and one more.
     ///
     /// ```
-    /// use mosaic_memspace::check::{Assumption, Assumptions};
+    /// use mosaic_memspace::rules::{Assumption, Assumptions};
     /// const PURE: Assumptions = Assumptions::NONE.with(Assumption::NoStore);
     /// assert!(PURE.contains(Assumption::NoStore));
     /// ```
@@ -78,7 +78,7 @@ impl Assumptions {
     /// These and those: what a slice of a ref that is promised about has.
     ///
     /// ```
-    /// use mosaic_memspace::check::{Assumption, Assumptions};
+    /// use mosaic_memspace::rules::{Assumption, Assumptions};
     /// let [a, b] = [Assumption::NoStore, Assumption::NoHazard].map(|it| Assumptions::NONE.with(it));
     /// assert_eq!(a.union(b).to_string(), "no_store, no_hazard");
     /// ```
@@ -90,7 +90,7 @@ impl Assumptions {
     /// Whether this is among them.
     ///
     /// ```
-    /// use mosaic_memspace::check::{Assumption, Assumptions};
+    /// use mosaic_memspace::rules::{Assumption, Assumptions};
     /// assert!(!Assumptions::NONE.contains(Assumption::NoHazard));
     /// ```
     pub const fn contains(self, assumption: Assumption) -> bool {
@@ -106,7 +106,7 @@ impl Assumptions {
     /// [`HazardFault`], the first in JAX's order.
     ///
     /// ```
-    /// use mosaic_memspace::check::{Assumption, Assumptions, HazardFault};
+    /// use mosaic_memspace::rules::{Assumption, Assumptions, HazardFault};
     /// let both = Assumptions::NONE.with(Assumption::NoHazard).with(Assumption::NoHazardNoDeps);
     /// assert_eq!(both.check(None), Err(HazardFault::Both));
     /// ```
@@ -155,7 +155,7 @@ const fn is_vmem(written: Option<MemorySpace>) -> bool {
 /// A hazard override that cannot be.
 ///
 /// ```
-/// use mosaic_memspace::check::{Assumption, HazardFault};
+/// use mosaic_memspace::rules::{Assumption, HazardFault};
 /// use mosaic_memspace::error::{Code, Fault};
 ///
 /// let fault = HazardFault::WithNoStore { hazard: Assumption::NoHazard };

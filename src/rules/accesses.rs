@@ -10,7 +10,7 @@ words! {
     /// One of the two directions between a ref and a core's registers.
     ///
     /// ```
-    /// use mosaic_memspace::check::AccessOp;
+    /// use mosaic_memspace::rules::AccessOp;
     /// assert_eq!("store".parse(), Ok(AccessOp::Store));
     /// assert_eq!(AccessOp::Load.as_str(), "load");
     /// ```
@@ -20,7 +20,7 @@ words! {
         /// To the ref (`ref[...] = x`, JAX's `swap`).
         Store,
     }
-    path: "check::AccessOp",
+    path: "rules::AccessOp",
     all: 2 "Both",
     as_str: Store "store" "The word",
     expecting: "load or store",
@@ -31,7 +31,7 @@ words! {
     /// What is loaded or stored at once.
     ///
     /// ```
-    /// use mosaic_memspace::check::AccessShape;
+    /// use mosaic_memspace::rules::AccessShape;
     /// assert_eq!("scalar".parse(), Ok(AccessShape::Scalar));
     /// assert_eq!(AccessShape::Vector.as_str(), "vector");
     /// ```
@@ -41,7 +41,7 @@ words! {
         /// An array of rank 1 or more.
         Vector,
     }
-    path: "check::AccessShape",
+    path: "rules::AccessShape",
     all: 2 "Both",
     as_str: Scalar "scalar" "The word",
     expecting: "scalar or vector",
@@ -53,7 +53,7 @@ words! {
 #[doc = include_str!("../../docs/access.md")]
 ///
 /// ```
-/// use mosaic_memspace::check::Access;
+/// use mosaic_memspace::rules::Access;
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
 /// // A TensorCore loads a scalar from vmem, and cannot store one there.
@@ -85,7 +85,7 @@ impl Access {
     /// Every access.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::check::Access::ALL.len(), 4);
+    /// assert_eq!(mosaic_memspace::rules::Access::ALL.len(), 4);
     /// ```
     pub const ALL: &'static [Self] =
         &[Self::LOAD_SCALAR, Self::LOAD_VECTOR, Self::STORE_SCALAR, Self::STORE_VECTOR];
@@ -97,7 +97,7 @@ impl Access {
     /// [`IllegalAccess`], with the reason and a way out.
     ///
     /// ```
-    /// use mosaic_memspace::check::{Access, AccessRefusal};
+    /// use mosaic_memspace::rules::{Access, AccessRefusal};
     /// use mosaic_memspace::{CoreType, Resolved};
     ///
     /// let core = CoreType::ScVectorSubcore;
@@ -119,7 +119,7 @@ impl Access {
     /// scalar subcore, which has no vmem.
     ///
     /// ```
-    /// use mosaic_memspace::check::Access;
+    /// use mosaic_memspace::rules::Access;
     /// use mosaic_memspace::{CoreType, Resolved};
     ///
     /// let core = CoreType::ScScalarSubcore;
@@ -203,7 +203,7 @@ impl std::fmt::Display for Access {
 /// Why a core cannot make a load or a store.
 ///
 /// ```
-/// use mosaic_memspace::check::AccessRefusal;
+/// use mosaic_memspace::rules::AccessRefusal;
 /// assert_eq!(AccessRefusal::ScalarsOnly.to_string(), "smem holds scalars only");
 /// ```
 #[derive(
@@ -242,7 +242,7 @@ pub enum AccessRefusal {
 /// A load or store that a core cannot make.
 ///
 /// ```
-/// use mosaic_memspace::check::Access;
+/// use mosaic_memspace::rules::Access;
 /// use mosaic_memspace::error::{Code, Fault};
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
@@ -359,7 +359,7 @@ const fn preposition(op: AccessOp) -> &'static str {
 /// A word from outside that names no operation, shape or mode of copy.
 ///
 /// ```
-/// use mosaic_memspace::check::AccessOp;
+/// use mosaic_memspace::rules::AccessOp;
 /// let error = "read".parse::<AccessOp>().unwrap_err();
 /// assert_eq!(error.to_string(), "unknown access: read; expected one of load, store");
 /// assert_eq!(error.word(), "read");

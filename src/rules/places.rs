@@ -13,7 +13,7 @@ use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
 /// on the scalar subcore, and for `cmem` on a SparseCore or a chip without any.
 ///
 /// ```
-/// use mosaic_memspace::check::check_place;
+/// use mosaic_memspace::rules::check_place;
 /// use mosaic_memspace::{Chip, CoreType, Resolved};
 ///
 /// let core = CoreType::ScScalarSubcore;
@@ -73,7 +73,7 @@ pub const fn check_place(
 /// Those of [`check_place`], then [`PlaceFault::ScratchSpaceUnsupported`].
 ///
 /// ```
-/// use mosaic_memspace::check::check_scratch;
+/// use mosaic_memspace::rules::check_scratch;
 /// use mosaic_memspace::error::Fault;
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
@@ -128,7 +128,7 @@ const fn holds_scratch(space: Resolved, core_type: CoreType) -> bool {
 /// Why a ref cannot lie where it is to lie.
 ///
 /// ```
-/// use mosaic_memspace::check::check_place;
+/// use mosaic_memspace::rules::check_place;
 /// use mosaic_memspace::error::{Code, Fault};
 /// use mosaic_memspace::{Chip, CoreType, Resolved};
 ///

@@ -1,6 +1,6 @@
 //! Copies by DMA: which pairs of memory spaces a core copies between, and how.
 
-use super::access::UnknownAccess;
+use super::accesses::UnknownAccess;
 use crate::attribute::MemorySpaceAttr;
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
@@ -14,7 +14,7 @@ words! {
     /// How a copy finds its rows.
     ///
     /// ```
-    /// use mosaic_memspace::check::DmaMode;
+    /// use mosaic_memspace::rules::DmaMode;
     /// assert_eq!("gather".parse(), Ok(DmaMode::Gather));
     /// assert_eq!(DmaMode::Scatter.as_str(), "scatter");
     /// ```
@@ -26,7 +26,7 @@ words! {
         /// The destination's rows are picked by indices.
         Scatter,
     }
-    path: "check::DmaMode",
+    path: "rules::DmaMode",
     all: 3 "All of them",
     as_str: Copy "copy" "The word",
     expecting: "copy, gather or scatter",
@@ -39,7 +39,7 @@ words! {
 #[doc = include_str!("../../docs/copies.md")]
 ///
 /// ```
-/// use mosaic_memspace::check::Dma;
+/// use mosaic_memspace::rules::Dma;
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
 /// let core = CoreType::ScVectorSubcore;
@@ -69,7 +69,7 @@ impl Dma {
     /// The same, adding to the destination.
     ///
     /// ```
-    /// use mosaic_memspace::check::Dma;
+    /// use mosaic_memspace::rules::Dma;
     /// assert_eq!(Dma::SCATTER.adding().to_string(), "scatter with add");
     /// ```
     #[must_use]
@@ -80,7 +80,7 @@ impl Dma {
     /// Every copy: the modes, without and with add.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::check::Dma::ALL.len(), 6);
+    /// assert_eq!(mosaic_memspace::rules::Dma::ALL.len(), 6);
     /// ```
     pub const ALL: &'static [Self] = &[
         Self::COPY,
@@ -98,7 +98,7 @@ impl Dma {
     /// [`IllegalCopy`], with the reason and, where there is one, a way out.
     ///
     /// ```
-    /// use mosaic_memspace::check::{CopyRefusal, Dma};
+    /// use mosaic_memspace::rules::{CopyRefusal, Dma};
     /// use mosaic_memspace::{CoreType, Resolved};
     ///
     /// assert_eq!(Dma::COPY.check(Resolved::SMEM, Resolved::VMEM, CoreType::Tc), Ok(()));
@@ -123,7 +123,7 @@ impl Dma {
     /// the compiler; with indices or add its answer is the compiler's.
     ///
     /// ```
-    /// use mosaic_memspace::check::Dma;
+    /// use mosaic_memspace::rules::Dma;
     /// use mosaic_memspace::{CoreType, Resolved};
     ///
     /// let core = CoreType::ScScalarSubcore;
@@ -144,7 +144,7 @@ impl Dma {
     /// `local`: the destination is on this device.
     ///
     /// ```
-    /// use mosaic_memspace::check::Dma;
+    /// use mosaic_memspace::rules::Dma;
     /// use mosaic_memspace::{CoreType, Resolved};
     ///
     /// let core = CoreType::ScVectorSubcore;
@@ -181,7 +181,7 @@ impl Dma {
     /// [`IndicesFault`], the first that applies.
     ///
     /// ```
-    /// use mosaic_memspace::check::{CopyEnd, Dma, Indices};
+    /// use mosaic_memspace::rules::{CopyEnd, Dma, Indices};
     /// use mosaic_memspace::{Dtype, Resolved};
     ///
     /// let indices = Indices {
@@ -360,7 +360,7 @@ const fn has_attribute(space: Resolved) -> bool {
 /// the first in the order of [`TpuSpace::ALL`].
 ///
 /// ```
-/// use mosaic_memspace::check::by_way_of;
+/// use mosaic_memspace::rules::by_way_of;
 /// use mosaic_memspace::{CoreType, Resolved, TpuSpace};
 ///
 /// const STOP: Option<TpuSpace> =
@@ -388,7 +388,7 @@ words! {
     /// One of the two ends of a copy.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::check::CopyEnd::Source.as_str(), "source");
+    /// assert_eq!(mosaic_memspace::rules::CopyEnd::Source.as_str(), "source");
     /// ```
     pub enum CopyEnd {
         /// Where it reads.
@@ -396,7 +396,7 @@ words! {
         /// Where it writes.
         Destination,
     }
-    path: "check::CopyEnd",
+    path: "rules::CopyEnd",
     all: 2 "Both",
     as_str: Destination "destination" "The word",
 }
@@ -417,7 +417,7 @@ pub struct Indices {
 /// Why a core cannot make a copy.
 ///
 /// ```
-/// use mosaic_memspace::check::CopyRefusal;
+/// use mosaic_memspace::rules::CopyRefusal;
 /// assert_eq!(CopyRefusal::NoWay.to_string(), "it has no way between the two");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
@@ -451,7 +451,7 @@ pub enum CopyRefusal {
 /// Why copies of a core never reach a memory space.
 ///
 /// ```
-/// use mosaic_memspace::check::EndRefusal;
+/// use mosaic_memspace::rules::EndRefusal;
 /// assert_eq!(EndRefusal::NoVmem.to_string(), "the scalar subcore has no vmem");
 /// ```
 #[derive(
@@ -505,7 +505,7 @@ impl EndRefusal {
 /// A copy that a core cannot make.
 ///
 /// ```
-/// use mosaic_memspace::check::Dma;
+/// use mosaic_memspace::rules::Dma;
 /// use mosaic_memspace::error::{Code, Fault};
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
@@ -605,7 +605,7 @@ impl Fault for IllegalCopy {
 /// Indices that a copy does not take.
 ///
 /// ```
-/// use mosaic_memspace::check::IndicesFault;
+/// use mosaic_memspace::rules::IndicesFault;
 /// use mosaic_memspace::Resolved;
 /// let fault = IndicesFault::NotInVmem { space: Resolved::SMEM };
 /// assert_eq!(fault.to_string(), "indices in smem; expected vmem, or a vector");

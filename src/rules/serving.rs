@@ -1,9 +1,9 @@
 //! The inverse question: which memory spaces serve all that a kernel does to a ref.
 
-use super::access::Access;
-use super::copy::Dma;
-use super::place::{check_place, check_scratch};
-use super::window::{Form, Role, check_window_space};
+use super::accesses::Access;
+use super::copies::Dma;
+use super::places::{check_place, check_scratch};
+use super::windows::{Form, Role, check_window_space};
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
@@ -11,7 +11,7 @@ use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
 /// One thing that a kernel does to a ref, or has it for.
 ///
 /// ```
-/// use mosaic_memspace::check::{Access, Use};
+/// use mosaic_memspace::rules::{Access, Use};
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
 /// const LOAD: Use = Use::Access(Access::LOAD_VECTOR);
@@ -48,7 +48,7 @@ impl Use {
     /// Whether a ref in this space may be used so.
     ///
     /// ```
-    /// use mosaic_memspace::check::{Dma, Use};
+    /// use mosaic_memspace::rules::{Dma, Use};
     /// use mosaic_memspace::{CoreType, Resolved};
     ///
     /// let fetched = Use::CopyFrom { dma: Dma::GATHER, src: Resolved::HBM };
@@ -79,7 +79,7 @@ impl Use {
 /// The TPU's memories that serve every one of these uses, on a core of this type.
 ///
 /// ```
-/// use mosaic_memspace::check::{Access, Dma, Use, serving_spaces};
+/// use mosaic_memspace::rules::{Access, Dma, Use, serving_spaces};
 /// use mosaic_memspace::{Chip, CoreType, Resolved, TpuSpace};
 ///
 /// // Scratch that is filled from hbm and read a scalar at a time.
