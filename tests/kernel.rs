@@ -4,7 +4,7 @@
 
 use mosaic_memspace::custom_call::{Color, CompilerParams, LibtpuVersion, VmemLimit};
 use mosaic_memspace::kernel::{
-    Access, InputError, Kernel, Kernels, Mesh, Operand, Prefetch, Report, Scratch, Semaphore,
+    InputError, Kernel, Kernels, MeshSpec, Operand, Prefetch, RefAccess, Report, Scratch, Semaphore,
 };
 use mosaic_memspace::rules::{AccessShape, BlockDim, IndexEntry};
 use mosaic_memspace::{Chip, CoreType, Dtype, MemorySpace, Resolved};
@@ -109,8 +109,8 @@ fn what_is_built_is_what_is_read() {
         .scratch(Scratch::new("t", MemorySpace::VMEM, [128, 256], Dtype::Float32))
         .scratch(Scratch::semaphore("sem", Semaphore::Dma, [2]))
         .params(params)
-        .access(Access::load("x", AccessShape::Vector))
-        .access(Access::copy("x", "t"))
+        .access(RefAccess::load("x", AccessShape::Vector))
+        .access(RefAccess::copy("x", "t"))
         .body(*b"module {}");
     let read = report(json);
     assert_eq!(format!("{:?}", built.check()), format!("{read:?}"));
@@ -151,7 +151,7 @@ fn bytes_of_a_dynamic_axis_are_double_and_colours_count_its_bound() {
 
 #[test]
 fn an_unpipelined_kernel_takes_its_refs_as_they_lie() {
-    let mesh = || Mesh::vector_subcores("c", "s");
+    let mesh = || MeshSpec::vector_subcores("c", "s");
     let kernel = Kernel::unpipelined(mesh())
         .on(Chip::Tpu7x)
         .operand(Operand::input("x", [512, 256], Dtype::Float32))
@@ -172,7 +172,7 @@ fn an_unpipelined_kernel_takes_its_refs_as_they_lie() {
     assert_eq!(scalars(2046), [("SmemOverflow".to_owned(), "scratch.s".to_owned())]);
 
     let x = Operand::input("x", [512, 256], Dtype::Float32);
-    let on_tensor_cores = Kernel::unpipelined(Mesh::tensor_cores("c")).operand(x).check();
+    let on_tensor_cores = Kernel::unpipelined(MeshSpec::tensor_cores("c")).operand(x).check();
     assert_eq!(on_tensor_cores.operands[0].resolved, Some(Resolved::ANY));
 
     let told = faults(&Kernel::unpipelined(mesh().cores(9)).on(Chip::Tpu7x).check());
@@ -254,7 +254,7 @@ fn a_mesh_is_taken_where_jax_and_the_compiler_take_it() {
 
     let tensor_cores = |cores, space| {
         let x = Operand::input("x", [8, 128], Dtype::Float32).space(space);
-        let mesh = Mesh::tensor_cores("c").cores(cores);
+        let mesh = MeshSpec::tensor_cores("c").cores(cores);
         faults(&Kernel::unpipelined(mesh).on(Chip::V5p).operand(x).check())
     };
     assert_eq!(tensor_cores(2, MemorySpace::VMEM), refused);
@@ -265,7 +265,7 @@ fn a_mesh_is_taken_where_jax_and_the_compiler_take_it() {
 #[test]
 fn every_axis_of_a_mesh_is_looked_at() {
     let asked = |cores, subcores| {
-        let mesh = Mesh::vector_subcores("c", "s").cores(cores).subcores(subcores);
+        let mesh = MeshSpec::vector_subcores("c", "s").cores(cores).subcores(subcores);
         let on_chip = Kernel::unpipelined(mesh.clone()).on(Chip::Tpu7x).check();
         let anywhere = Kernel::unpipelined(mesh).check();
         [faults(&on_chip), faults(&anywhere)]
@@ -284,20 +284,20 @@ fn every_axis_of_a_mesh_is_looked_at() {
 /// The texts are JAX's, of such kernels.
 #[test]
 fn a_sparse_core_mesh_of_one_core_is_marked_as_such() {
-    let config = |mesh: Mesh| {
+    let config = |mesh: MeshSpec| {
         let kernel = Kernel::unpipelined(mesh).on(Chip::V6e);
         kernel.check().config.unwrap()
     };
     let marked = "{\"custom_call_config\": {\"body\": \"\", \"serialization_format\": 1, \
                   \"needs_layout_passes\": true}, \"sparse_core_config\": {\n\"core_ids\":[\n\"0\"\n],\n\
                   \"tiling\":\"TILING_COMPACT\"\n}, \"device_type\": \"DEVICE_TYPE_SPARSECORE\"}";
-    assert_eq!(config(Mesh::scalar_subcores("c").cores(1)), marked);
-    assert_eq!(config(Mesh::vector_subcores("c", "s").cores(1).subcores(4)), marked);
-    for two in [Mesh::scalar_subcores("c").cores(2), Mesh::vector_subcores("c", "s")] {
+    assert_eq!(config(MeshSpec::scalar_subcores("c").cores(1)), marked);
+    assert_eq!(config(MeshSpec::vector_subcores("c", "s").cores(1).subcores(4)), marked);
+    for two in [MeshSpec::scalar_subcores("c").cores(2), MeshSpec::vector_subcores("c", "s")] {
         assert!(!config(two).contains("core_ids"), "v6e has two");
     }
-    assert!(!config(Mesh::tensor_cores("c").cores(1)).contains("core_ids"));
-    let somewhere = Kernel::unpipelined(Mesh::scalar_subcores("c")).check();
+    assert!(!config(MeshSpec::tensor_cores("c").cores(1)).contains("core_ids"));
+    let somewhere = Kernel::unpipelined(MeshSpec::scalar_subcores("c")).check();
     assert!(!somewhere.config.unwrap().contains("core_ids"), "no chip, no count");
 }
 
@@ -457,7 +457,7 @@ fn colours_are_told_though_an_alias_is_wrong() {
 fn what_a_sparse_core_keeps_of_operands_counts_in_its_memory() {
     let kernel = |rows: u64| {
         let x = Operand::input("x", [rows, 100], Dtype::Float32).space(MemorySpace::VMEM);
-        let kernel = Kernel::unpipelined(Mesh::vector_subcores("c", "s")).on(Chip::Tpu7x);
+        let kernel = Kernel::unpipelined(MeshSpec::vector_subcores("c", "s")).on(Chip::Tpu7x);
         kernel.operand(x.annotated(MemorySpace::VMEM)).check()
     };
     let fits = kernel(512);
@@ -469,7 +469,7 @@ fn what_a_sparse_core_keeps_of_operands_counts_in_its_memory() {
 
     let scalars = |words: u64| {
         let x = Operand::input("x", [words], Dtype::Int32).space(MemorySpace::SMEM);
-        let kernel = Kernel::unpipelined(Mesh::scalar_subcores("c")).on(Chip::Tpu7x);
+        let kernel = Kernel::unpipelined(MeshSpec::scalar_subcores("c")).on(Chip::Tpu7x);
         kernel.operand(x.annotated(MemorySpace::SMEM)).check()
     };
     assert_eq!(faults(&scalars(16_256)), []);

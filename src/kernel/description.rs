@@ -39,7 +39,7 @@ pub struct Kernel {
     pub(super) name: Option<String>,
     pub(super) chip: Option<OnChip>,
     pub(super) core_type: Option<Spelled<CoreType>>,
-    pub(super) mesh: Option<Mesh>,
+    pub(super) mesh: Option<MeshSpec>,
     pub(super) grid: Vec<Option<u64>>,
     pub(super) scalar_prefetch: Vec<Prefetch>,
     pub(super) operands: Vec<Operand>,
@@ -49,7 +49,7 @@ pub struct Kernel {
     pub(super) custom_barrier: bool,
     pub(super) has_communication: bool,
     pub(super) cost_estimate: Option<CostEstimate<'static>>,
-    pub(super) accesses: Vec<Access>,
+    pub(super) accesses: Vec<RefAccess>,
     pub(super) body: Vec<u8>,
 }
 
@@ -123,11 +123,11 @@ impl Kernel {
     ///
     /// ```
     /// use mosaic_memspace::Chip;
-    /// use mosaic_memspace::kernel::{Kernel, Mesh};
-    /// let kernel = Kernel::unpipelined(Mesh::vector_subcores("c", "s")).on(Chip::V5p);
+    /// use mosaic_memspace::kernel::{Kernel, MeshSpec};
+    /// let kernel = Kernel::unpipelined(MeshSpec::vector_subcores("c", "s")).on(Chip::V5p);
     /// assert!(kernel.resolve().is_ok());
     /// ```
-    pub fn unpipelined(mesh: Mesh) -> Self {
+    pub fn unpipelined(mesh: MeshSpec) -> Self {
         Self { mesh: Some(mesh), ..Self::empty() }
     }
 
@@ -262,7 +262,7 @@ impl Kernel {
 
     /// Adds a load, a store or a copy that the body makes.
     #[must_use]
-    pub fn access(mut self, access: Access) -> Self {
+    pub fn access(mut self, access: RefAccess) -> Self {
         self.accesses.push(access);
         self
     }
@@ -278,7 +278,7 @@ impl Kernel {
 /// The mesh of cores that an unpipelined kernel runs on; a count that is absent
 /// is the chip's. Which counts are possible is up to the chip: [`crate::Mesh`].
 #[derive(Clone, Debug)]
-pub struct Mesh {
+pub struct MeshSpec {
     pub(super) core_type: Spelled<CoreType>,
     pub(super) core_axis: String,
     pub(super) subcore_axis: String,
@@ -286,7 +286,7 @@ pub struct Mesh {
     pub(super) num_subcores: Option<i64>,
 }
 
-impl Mesh {
+impl MeshSpec {
     fn new(core_type: CoreType, core_axis: &str, subcore_axis: &str) -> Self {
         Self {
             core_type: core_type.into(),
@@ -509,7 +509,7 @@ impl Scratch {
 
 /// A load, a store or a copy that a kernel's body makes, of refs by their names.
 #[derive(Clone, Debug)]
-pub enum Access {
+pub enum RefAccess {
     /// A load or a store.
     Local {
         /// Which of the two, and how much at once.
@@ -530,7 +530,7 @@ pub enum Access {
     },
 }
 
-impl Access {
+impl RefAccess {
     /// A load.
     pub fn load(r#ref: &str, shape: AccessShape) -> Self {
         let access = rules::Access { op: AccessOp::Load, shape };

@@ -1,7 +1,7 @@
 //! How a description is written in JSON, where that is not how it is kept.
 
 use super::description::{
-    Access, Holds, Kernel, Mesh, OnChip, Operand, Params, Prefetch, Scratch, Semaphore,
+    Holds, Kernel, MeshSpec, OnChip, Operand, Params, Prefetch, RefAccess, Scratch, Semaphore,
 };
 use super::place::Place;
 use super::spelled::Spelled;
@@ -58,7 +58,7 @@ pub(super) struct WrittenKernel {
     /// The core type of a pipelined kernel (`pl.pallas_call`).
     core_type: Option<Spelled<CoreType>>,
     /// The mesh of an unpipelined kernel (`pl.kernel`).
-    mesh: Option<Mesh>,
+    mesh: Option<MeshSpec>,
     /// The steps along each axis; null is known only when the kernel runs.
     grid: Option<Vec<Option<u64>>>,
     /// Arguments that are in smem before the first step.
@@ -78,7 +78,7 @@ pub(super) struct WrittenKernel {
     /// What XLA is told that it costs.
     cost_estimate: Option<Object<WrittenCost>>,
     /// Loads, stores and copies that the body makes.
-    accesses: Option<Vec<Access>>,
+    accesses: Option<Vec<RefAccess>>,
     /// The serialised Mosaic module, for the config.
     body_base64: Option<Base64>,
 }
@@ -129,7 +129,7 @@ pub(super) struct WrittenScratch {
     semaphore: Option<Text<Semaphore>>,
 }
 
-impl<'de> Deserialize<'de> for Access {
+impl<'de> Deserialize<'de> for RefAccess {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Object(written) = Object::<WrittenAccess>::deserialize(deserializer)?;
         let local = |op| {
@@ -308,7 +308,7 @@ pub(super) enum WrittenRole {
     Out,
 }
 
-impl<'de> Deserialize<'de> for Mesh {
+impl<'de> Deserialize<'de> for MeshSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Object(mesh) = Object::<WrittenMesh>::deserialize(deserializer)?;
         let (core_axis, subcore_axis) = match mesh.core_type.known() {

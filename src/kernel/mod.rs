@@ -18,7 +18,7 @@ mod spelled;
 mod strict;
 mod validate;
 
-pub use description::{Access, Kernel, Mesh, Operand, Prefetch, Scratch, Semaphore};
+pub use description::{Kernel, MeshSpec, Operand, Prefetch, RefAccess, Scratch, Semaphore};
 pub use place::{Place, Step};
 #[cfg(feature = "read")]
 pub use read::{Described, InputError, Kernels, Locator, Positions};

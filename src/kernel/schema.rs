@@ -1,7 +1,7 @@
 //! JSON schemas of descriptions and reports, from the types that read and print
 //! them; what those types do by hand is said by hand here.
 
-use super::description::{Access, Kernel, Mesh, Scratch};
+use super::description::{Kernel, MeshSpec, RefAccess, Scratch};
 use super::json::{
     Base64, WrittenAccess, WrittenBlockDim, WrittenFlags, WrittenIndexEntry, WrittenKernel,
     WrittenMesh, WrittenScratch,
@@ -116,8 +116,8 @@ macro_rules! written_as {
 written_as! {
     Kernel: WrittenKernel "Kernel";
     Scratch: WrittenScratch "Scratch";
-    Access: WrittenAccess "Access";
-    Mesh: WrittenMesh "Mesh";
+    RefAccess: WrittenAccess "Access";
+    MeshSpec: WrittenMesh "Mesh";
 }
 
 /// A type that is one of few words.

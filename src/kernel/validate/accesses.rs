@@ -3,7 +3,7 @@
 use super::Pass;
 use super::refs::Ref;
 use crate::core_type::CoreType;
-use crate::kernel::description::Access;
+use crate::kernel::description::RefAccess;
 use crate::kernel::place::Place;
 use crate::memory_space::Resolved;
 use crate::rules::{self, CopyEnd, DmaMode, Indices};
@@ -14,13 +14,13 @@ impl Pass<'_> {
         for (index, access) in self.kernel.accesses.iter().enumerate() {
             let place = Place::list("accesses").index(index);
             match access {
-                Access::Local { access, r#ref } => {
+                RefAccess::Local { access, r#ref } => {
                     let Some(space) = self.space_of(r#ref, &place, "ref") else { continue };
                     if let Err(fault) = access.check(space, core_type) {
                         self.push(&fault, place);
                     }
                 }
-                Access::Dma { dma, src, dst, indices } => {
+                RefAccess::Dma { dma, src, dst, indices } => {
                     let ends =
                         (self.space_of(src, &place, "src"), self.space_of(dst, &place, "dst"));
                     self.indices(*dma, indices.as_deref(), &place);

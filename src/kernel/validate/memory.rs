@@ -9,7 +9,7 @@ use crate::fit::{
     FitError, FitFault, FitOperand, PaddingError, Part, RefId, ScKernel, ScWindow, Scratch,
     TcKernel, is_left_in_place, smem_fault,
 };
-use crate::kernel::description::{Access, Holds};
+use crate::kernel::description::{Holds, RefAccess};
 use crate::kernel::place::Place;
 use crate::kernel::report::{Fit, Memory, MemoryKind, MemoryPart};
 use crate::memory_space::Resolved;
@@ -267,10 +267,10 @@ impl<'k> Pass<'k> {
         let mut names = HashSet::new();
         for access in &self.kernel.accesses {
             match access {
-                Access::Local { r#ref, .. } => {
+                RefAccess::Local { r#ref, .. } => {
                     names.insert(r#ref.as_str());
                 }
-                Access::Dma { src, dst, indices, .. } => {
+                RefAccess::Dma { src, dst, indices, .. } => {
                     names.extend([src.as_str(), dst.as_str()]);
                     names.extend(indices.as_deref());
                 }

@@ -2,7 +2,7 @@
 
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
-use crate::kernel::description::{Kernel, Mesh, OnChip};
+use crate::kernel::description::{Kernel, MeshSpec, OnChip};
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::kernel::report::Diagnostics;
@@ -78,7 +78,7 @@ impl<'k> Target<'k> {
         }
     }
 
-    fn mesh(&mut self, mesh: &Mesh, diagnostics: &mut Diagnostics) {
+    fn mesh(&mut self, mesh: &MeshSpec, diagnostics: &mut Diagnostics) {
         let place = Place::list("mesh");
         match &mesh.core_type {
             Spelled::Unknown(fault) => diagnostics.push(fault, place.field("core_type")),
@@ -91,7 +91,7 @@ impl<'k> Target<'k> {
                             self.require_core(*core_type, place, diagnostics);
                         }
                         MeshError::TooManyCores { of, .. } | MeshError::WithoutCores { of, .. } => {
-                            diagnostics.push(&fault, place.field(Mesh::field_of(of)));
+                            diagnostics.push(&fault, place.field(MeshSpec::field_of(of)));
                         }
                     }
                 }
@@ -105,7 +105,7 @@ impl<'k> Target<'k> {
     }
 }
 
-impl Mesh {
+impl MeshSpec {
     /// Why the mesh cannot be built on the chip, or without one on any: of each of its
     /// axes.
     fn faults(&self, core_type: CoreType, chip: Option<&ChipFacts>) -> Vec<MeshError> {
