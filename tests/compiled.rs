@@ -6,7 +6,7 @@
 
 use mosaic_memspace::Dtype;
 use mosaic_memspace::custom_call::{
-    BackendConfig, Color, CostEstimate, CustomCall, LibtpuVersion, Operand, SideEffects,
+    BackendConfig, CallOperand, Color, CostEstimate, CustomCall, LibtpuVersion, SideEffects,
     TensorType, ValueName,
 };
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ fn sparse_core() -> String {
     module(LINE, |operands| call(&config, operands, "move"))
 }
 
-fn call(config: &BackendConfig<'_>, operands: &[Operand<'_>], kernel_name: &str) -> String {
+fn call(config: &BackendConfig<'_>, operands: &[CallOperand<'_>], kernel_name: &str) -> String {
     let results = [operands[0].array];
     let mut call = CustomCall::new(config, operands, &results, &[]).unwrap();
     call.kernel_name = Some(kernel_name);
@@ -69,8 +69,8 @@ fn call(config: &BackendConfig<'_>, operands: &[Operand<'_>], kernel_name: &str)
 }
 
 /// A module whose function calls a kernel of one array that gives one like it.
-fn module(array: TensorType<'_>, call: impl FnOnce(&[Operand<'_>]) -> String) -> String {
-    let call = call(&[Operand::new(ValueName::new("%x").unwrap(), array)]);
+fn module(array: TensorType<'_>, call: impl FnOnce(&[CallOperand<'_>]) -> String) -> String {
+    let call = call(&[CallOperand::new(ValueName::new("%x").unwrap(), array)]);
     format!(
         "module @compiled {{\n  func.func public @main(%x: {array}) -> {array} {{\n    {call}\n    \
          return %0 : {array}\n  }}\n}}\n"

@@ -4,7 +4,7 @@
 
 use mosaic_memspace::Dtype;
 use mosaic_memspace::custom_call::{
-    BackendConfig, CustomCall, Dump, Operand, SideEffects, TensorType, ValueName,
+    BackendConfig, CallOperand, CustomCall, Dump, SideEffects, TensorType, ValueName,
     body_memory_spaces,
 };
 use proptest::collection::vec;
@@ -31,7 +31,7 @@ proptest! {
         let mut config = BackendConfig::new(&body);
         config.set_vmem_limit_bytes(Some(1 << 20));
         let name = ValueName::new("%x").unwrap();
-        let operands: Vec<_> = arrays.iter().map(|shape| Operand::new(name, array(shape))).collect();
+        let operands: Vec<_> = arrays.iter().map(|shape| CallOperand::new(name, array(shape))).collect();
         let shapes = vec![array(&[2, 3]); results];
         let mut call = CustomCall::new(&config, &operands, &shapes, &[]).unwrap();
         call.kernel_name = kernel_name.as_deref();

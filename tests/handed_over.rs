@@ -9,9 +9,9 @@
 )]
 
 use mosaic_memspace::custom_call::{
-    Alias, AliasColors, AutoAssign, Bound, Call, CollectiveId, Color, DimensionSemantics, Flags,
-    HbmSpecs, IdOptions, IdOrder, InputColor, IterationSpace, ModuleFunction, Placed, Policy,
-    active_core_count, alias_colors, collective_ids, device_type, jax_active_core_count,
+    Alias, AliasColors, AutoAssign, Bound, CollectiveId, Color, DimensionSemantics, Flags,
+    HbmSpecs, IdCall, IdOptions, IdOrder, IdPolicy, InputColor, IterationSpace, ModuleFunction,
+    Placed, active_core_count, alias_colors, collective_ids, device_type, jax_active_core_count,
     jax_alias_colors, jax_color,
 };
 use mosaic_memspace::error::{Code, Fault};
@@ -92,8 +92,8 @@ struct OwnedCall {
 }
 
 impl OwnedCall {
-    fn call(&self) -> Call<'_> {
-        Call {
+    fn call(&self) -> IdCall<'_> {
+        IdCall {
             module: &self.module,
             tag: self.tag.as_deref(),
             skip_device_barrier: self.skip_device_barrier,
@@ -114,7 +114,7 @@ fn call() -> impl Strategy<Value = OwnedCall> {
 }
 
 fn options() -> impl Strategy<Value = IdOptions> {
-    (select(Policy::ALL), select(AutoAssign::ALL), 0..30_usize).prop_map(
+    (select(IdPolicy::ALL), select(AutoAssign::ALL), 0..30_usize).prop_map(
         |(policy, auto_assign, limit)| IdOptions::new(policy).auto_assign(auto_assign).limit(limit),
     )
 }
@@ -230,7 +230,7 @@ proptest! {
             (!own).then_some((call, *id))
         }).collect();
         let key = |call: &OwnedCall| {
-            let tag = call.tag.clone().filter(|_| options.policy == Policy::FirstFree);
+            let tag = call.tag.clone().filter(|_| options.policy == IdPolicy::FirstFree);
             let module = tag.is_none().then(|| call.module.clone());
             (tag, module, call.skip_device_barrier)
         };
@@ -240,7 +240,7 @@ proptest! {
             }
         }
         // From a base an author's id may come too late to be kept clear of.
-        if options.policy == Policy::FirstFree || by_key {
+        if options.policy == IdPolicy::FirstFree || by_key {
             let own: BTreeSet<_> = match options.auto_assign {
                 AutoAssign::Override => BTreeSet::new(),
                 AutoAssign::No | AutoAssign::Yes => {
@@ -309,11 +309,11 @@ fn a_module_of_many_kernels_and_aliases_takes_no_longer_than_it_is() {
         .iter()
         .zip(0..)
         .flat_map(|(body, id): (_, u32)| {
-            let call = Call { has_custom_barrier: true, ..Call::new(body) };
-            [call, Call { collective_id: Some((id + 7000).into()), ..call }]
+            let call = IdCall { has_custom_barrier: true, ..IdCall::new(body) };
+            [call, IdCall { collective_id: Some((id + 7000).into()), ..call }]
         })
         .collect();
-    for policy in [Policy::FirstFree, Policy::FromBase] {
+    for policy in [IdPolicy::FirstFree, IdPolicy::FromBase] {
         for order in [IdOrder::AsTheyCome, IdOrder::ByKey] {
             let options = IdOptions::new(policy).auto_assign(AutoAssign::Yes).order(order);
             let ids = collective_ids(options.limit(usize::MAX), &calls);

@@ -6,8 +6,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use mosaic_memspace::Dtype;
 use mosaic_memspace::custom_call::{
-    BackendConfig, Color, CustomCall, FlagConfig, FlagName, FlagValue, InputColor, LibtpuVersion,
-    Operand, OptLevel, TensorType, ValueName,
+    BackendConfig, CallOperand, Color, CustomCall, FlagConfig, FlagName, FlagValue, InputColor,
+    LibtpuVersion, OptLevel, TensorType, ValueName,
 };
 use serde_json::{Value, json};
 use std::fs;
@@ -58,7 +58,7 @@ fn module() -> String {
 
     let array = TensorType::new(&[8, 128], Dtype::Float32);
     let names = ["%a", "%b"].map(|name| ValueName::new(name).unwrap());
-    let operands = names.map(|name| Operand::new(name, array));
+    let operands = names.map(|name| CallOperand::new(name, array));
     let results = [array, array];
     let mut call = CustomCall::new(&config, &operands, &results, &[]).unwrap();
     call.kernel_name = Some("a/kernel");

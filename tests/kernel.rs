@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
-use mosaic_memspace::custom_call::{Color, CompilerParams, LibtpuVersion, VmemLimit};
+use mosaic_memspace::custom_call::{Color, CompilerParams, LibtpuVersion, VmemLimitBytes};
 use mosaic_memspace::kernel::{
     InputError, Kernel, Kernels, MeshSpec, Operand, Prefetch, RefAccess, Report, Scratch, Semaphore,
 };
@@ -88,7 +88,7 @@ fn what_is_built_is_what_is_read() {
                      {"op": "dma", "src": "x", "dst": "t", "mode": "copy", "add": false}],
         "body_base64": "bW9kdWxlIHt9"}"#;
     let mut params = CompilerParams::default();
-    params.vmem_limit_bytes = Some(VmemLimit::new(33_554_432).unwrap());
+    params.vmem_limit_bytes = Some(VmemLimitBytes::new(33_554_432).unwrap());
     let built = Kernel::pipelined(CoreType::Tc)
         .named("scale")
         .on(Chip::V5e)

@@ -13,69 +13,46 @@
 //! A function whose name begins with `jax_` answers as JAX does even where that
 //! is uneven; the one without the prefix gives the even answer.
 
-mod alias;
-mod alias_colors;
-mod body;
-mod collective;
-mod collective_id;
-mod color;
+mod call;
+mod colors;
 mod config;
-mod config_parts;
 #[cfg(feature = "read")]
 mod dump;
-mod flag;
-mod hand_over;
-mod key;
-mod libtpu;
-mod module;
-mod number;
-mod open;
-mod operand;
-mod operation;
-mod param_fault;
-mod param_words;
+mod ids;
 mod params;
-#[cfg(feature = "read")]
-mod read;
-#[cfg(feature = "read")]
-mod scalar;
-mod sink;
-#[cfg(feature = "read")]
-mod tokens;
-mod write;
+mod value;
 
-pub use alias::{Alias, AliasColors, AliasError, AliasFaults, AliasWarning, Side};
-pub use alias_colors::{HbmSpecs, Placed, alias_colors, jax_alias_colors};
-pub use body::{Base64, Body, InvalidBase64, body_memory_spaces};
-pub use collective::{
-    AutoAssign, CollectiveIds, IdOptions, IdOrder, Policy, UnknownAutoAssign, collective_ids,
+pub use call::CustomCall;
+pub use colors::alias::{Alias, AliasColors, AliasFault, AliasFaults, AliasWarning};
+pub use colors::carried::{HbmSpecs, Placed, alias_colors, jax_alias_colors};
+pub use colors::color::{
+    Color, ColorFault, ColorNumber, InputColor, InputColorFault, UnknownColor, color, jax_color,
 };
-pub use collective_id::{Call, CollectiveId, CollectiveIdError};
-pub use color::{
-    Color, ColorNumber, ColorUnsupported, InputColor, InputColorUnsupported, UnknownColor, color,
-    jax_color,
-};
-pub use config::{BackendConfig, Unknown};
-pub use config_parts::{
+pub use config::body::{Base64, Body, InvalidBase64, body_memory_spaces};
+pub use config::flags::{Finite, FlagFault, FlagName, FlagValue, Flags, WrittenFlagValue};
+pub use config::libtpu::{LibtpuVersion, OneCoreMark, UnknownLibtpuVersion};
+pub use config::open::{Open, RawJson};
+pub use config::parts::{
     ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig, MegachipConfig, ScopedMemory,
     SparseCoreConfig,
 };
 #[cfg(feature = "read")]
+pub use config::read::InvalidConfig;
+pub use config::{BackendConfig, UnknownKey};
+#[cfg(feature = "read")]
 pub use dump::{Dump, DumpedCall};
-pub use flag::{Finite, FlagError, FlagName, FlagValue, Flags, WrittenFlagValue};
-pub use libtpu::{LibtpuVersion, OneCoreMark, UnknownLibtpuVersion};
-pub use module::{
-    ActiveCoresError, Bound, IterationSpace, MixedCoreTypes, ModuleFunction, active_core_count,
+pub use ids::allocator::{
+    AutoAssign, CollectiveIds, IdOptions, IdOrder, IdPolicy, UnknownAutoAssign, collective_ids,
+};
+pub use ids::collective_id::{CollectiveId, CollectiveIdFault, IdCall};
+pub use params::fault::{ParamFault, ParamFaults};
+pub use params::functions::{
+    ActiveCoresFault, Bound, IterationSpace, MixedCoreTypes, ModuleFunction, active_core_count,
     device_type, jax_active_core_count,
 };
-pub use open::{Open, RawJson};
-pub use operand::{NotAValueName, Operand, TensorType, ValueName};
-pub use operation::CustomCall;
-pub use param_fault::{ParamError, ParamFaults};
-pub use param_words::{
+pub use params::words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
     UnknownParamWord,
 };
-pub use params::{CallChecks, CompilerParams, KernelFacts, ResolvedParams, VmemLimit};
-#[cfg(feature = "read")]
-pub use read::InvalidConfig;
+pub use params::{CallChecks, CompilerParams, KernelFacts, ResolvedParams, VmemLimitBytes};
+pub use value::{CallOperand, NotAValueName, TensorType, ValueName};

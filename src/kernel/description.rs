@@ -5,7 +5,7 @@ use super::spelled::Spelled;
 use crate::chip::{Chip, ChipFacts};
 use crate::core_type::CoreType;
 use crate::custom_call::{
-    CompilerParams, CostEstimate, DimensionSemantics, ParamError, UnknownParamWord,
+    CompilerParams, CostEstimate, DimensionSemantics, ParamFault, UnknownParamWord,
 };
 use crate::dtype::Dtype;
 use crate::memory_space::{MemorySpace, Resolved};
@@ -74,7 +74,7 @@ impl OnChip {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Params {
     pub(super) sound: CompilerParams,
-    pub(super) faults: Vec<ParamError>,
+    pub(super) faults: Vec<ParamFault>,
     /// Words that a parameter does not take, and where they are.
     pub(super) words: Vec<(Place, UnknownParamWord)>,
 }

@@ -9,8 +9,8 @@ use super::strict::{Object, Text, inside};
 use crate::chip::Chip;
 use crate::core_type::CoreType;
 use crate::custom_call::{
-    CollectiveId, CompilerParams, CostEstimate, DimensionSemantics, Flags, OptLevel, ParamError,
-    SideEffects, UnknownParamWord, VmemLimit, WrittenFlagValue,
+    CollectiveId, CompilerParams, CostEstimate, DimensionSemantics, Flags, OptLevel, ParamFault,
+    SideEffects, UnknownParamWord, VmemLimitBytes, WrittenFlagValue,
 };
 use crate::dtype::Dtype;
 use crate::memory_space::MemorySpace;
@@ -490,9 +490,9 @@ impl From<WrittenParams> for Params {
         sound.allow_input_fusion = written.allow_input_fusion;
         sound.vmem_limit_bytes = written
             .vmem_limit_bytes
-            .and_then(|bytes| VmemLimit::new(bytes).map_err(|fault| faults.push(fault)).ok());
+            .and_then(|bytes| VmemLimitBytes::new(bytes).map_err(|fault| faults.push(fault)).ok());
         sound.collective_id = written.collective_id.and_then(|id| {
-            CollectiveId::new(id).map_err(|fault| faults.push(ParamError::from(fault))).ok()
+            CollectiveId::new(id).map_err(|fault| faults.push(ParamFault::from(fault))).ok()
         });
         sound.has_side_effects = match written.has_side_effects {
             Some(WrittenSideEffects::Any(any)) => any.into(),
@@ -505,7 +505,7 @@ impl From<WrittenParams> for Params {
             let flags = flags.iter().map(|(name, value)| (name.as_str(), value.clone()));
             match Flags::from_written(flags) {
                 Ok(flags) => sound.flags = Some(flags),
-                Err(errors) => faults.extend(errors.into_iter().map(ParamError::from)),
+                Err(errors) => faults.extend(errors.into_iter().map(ParamFault::from)),
             }
         }
         sound.internal_scratch_in_bytes = written.internal_scratch_in_bytes;

@@ -3,9 +3,9 @@
 use crate::line::Word;
 use mosaic_memspace::Dtype;
 use mosaic_memspace::custom_call::{
-    Alias, BackendConfig, Body, CallChecks, CollectiveId, Color, CostEstimate, CustomCall,
-    DeviceType, Flags, InputColor, OneCoreMark, Operand, OptLevel, SideEffects, TensorType, Tiling,
-    ValueName, WrittenFlagValue,
+    Alias, BackendConfig, Body, CallChecks, CallOperand, CollectiveId, Color, CostEstimate,
+    CustomCall, DeviceType, Flags, InputColor, OneCoreMark, OptLevel, SideEffects, TensorType,
+    Tiling, ValueName, WrittenFlagValue,
 };
 use mosaic_memspace::error::{Code, Fault};
 use serde::de::{MapAccess, Visitor};
@@ -193,7 +193,7 @@ pub(crate) fn custom_call(operation: Operation) -> Result<String, Code> {
     let names: Vec<_> = (0..operation.operands.len()).map(|i| format!("%arg{i}")).collect();
     let operands = names.iter().zip(&operation.operands).map(|(name, array)| {
         let name = ValueName::new(name).map_err(|_| Code::UnknownRef)?;
-        Ok(Operand::new(name, array.tensor()))
+        Ok(CallOperand::new(name, array.tensor()))
     });
     let operands = operands.collect::<Result<Vec<_>, _>>()?;
     let results: Vec<_> = operation.results.iter().map(Array::tensor).collect();

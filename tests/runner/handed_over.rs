@@ -2,8 +2,8 @@
 
 use crate::line::{Answer, Word};
 use mosaic_memspace::custom_call::{
-    self, Alias, AutoAssign, Bound, Call, CollectiveId, Color, DeviceType, DimensionSemantics,
-    IdOptions, InputColor, IterationSpace, ModuleFunction, Placed, Policy, Tiling,
+    self, Alias, AutoAssign, Bound, CollectiveId, Color, DeviceType, DimensionSemantics, IdCall,
+    IdOptions, IdPolicy, InputColor, IterationSpace, ModuleFunction, Placed, Tiling,
     jax_active_core_count, jax_alias_colors, jax_color,
 };
 use mosaic_memspace::error::{Code, Fault};
@@ -93,9 +93,9 @@ struct CallOf {
 }
 
 impl CallOf {
-    fn call(&self) -> Result<Call<'_>, Code> {
+    fn call(&self) -> Result<IdCall<'_>, Code> {
         let collective_id = self.collective_id.map(CollectiveId::new).transpose();
-        Ok(Call {
+        Ok(IdCall {
             module: self.module.as_bytes(),
             tag: self.tag.as_deref(),
             skip_device_barrier: self.skip_device_barrier,
@@ -108,15 +108,15 @@ impl CallOf {
 }
 
 pub(crate) fn collective_ids(module: Calls) -> Result<Vec<Answer<Option<u32>>>, Code> {
-    ids(&module, Policy::FirstFree)
+    ids(&module, IdPolicy::FirstFree)
 }
 
 pub(crate) fn collective_ids_from_base(module: Calls) -> Result<Vec<Answer<Option<u32>>>, Code> {
-    ids(&module, Policy::FromBase)
+    ids(&module, IdPolicy::FromBase)
 }
 
-fn ids(module: &Calls, policy: Policy) -> Result<Vec<Answer<Option<u32>>>, Code> {
-    let calls: Vec<Call> = module.calls.iter().map(CallOf::call).collect::<Result<_, _>>()?;
+fn ids(module: &Calls, policy: IdPolicy) -> Result<Vec<Answer<Option<u32>>>, Code> {
+    let calls: Vec<IdCall> = module.calls.iter().map(CallOf::call).collect::<Result<_, _>>()?;
     let options = IdOptions::new(policy).auto_assign(module.mode.0);
     let answers = custom_call::collective_ids(options, &calls).into_iter().map(|id| {
         let id = id.map_err(|fault| fault.code())?;

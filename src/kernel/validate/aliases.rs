@@ -2,8 +2,7 @@
 
 use super::Pass;
 use crate::custom_call::{
-    Alias, AliasError, AliasFaults, AliasWarning, Color, HbmSpecs, InputColor, Placed, Side,
-    alias_colors,
+    Alias, AliasFault, AliasFaults, AliasWarning, Color, HbmSpecs, InputColor, Placed, alias_colors,
 };
 use crate::dtype::Dtype;
 use crate::error::Fault;
@@ -56,10 +55,10 @@ impl<'k> Pass<'k> {
             core_type,
             HbmSpecs::LeaveUncolored,
         );
-        let of_value = |side, index: usize, field| {
-            let values = match side {
-                Side::Input => &inputs,
-                Side::Output => &outputs,
+        let of_value = |role, index: usize, field| {
+            let values = match role {
+                Role::Input => &inputs,
+                Role::Output => &outputs,
             };
             let place = values.get(index).map(|value| value.place.clone().field(field));
             place.unwrap_or_default()
@@ -78,18 +77,18 @@ impl<'k> Pass<'k> {
         self.colors = colors;
         for fault in errors {
             let place = match &fault {
-                AliasError::Color { side, index, .. } => of_value(*side, *index, "annotated"),
-                AliasError::OutOfRange { alias, .. }
-                | AliasError::Repeated { alias, .. }
-                | AliasError::Conflict { alias, .. }
-                | AliasError::Mismatch { alias, .. } => of_alias(alias),
+                AliasFault::Color { role, index, .. } => of_value(*role, *index, "annotated"),
+                AliasFault::OutOfRange { alias, .. }
+                | AliasFault::Repeated { alias, .. }
+                | AliasFault::Conflict { alias, .. }
+                | AliasFault::Mismatch { alias, .. } => of_alias(alias),
             };
             self.push(&fault, place);
         }
         for warning in warnings {
             let place = match &warning {
                 AliasWarning::SpaceLost { alias, .. } => of_alias(alias),
-                AliasWarning::HbmSpecUncolored { side, index } => of_value(*side, *index, "space"),
+                AliasWarning::HbmSpecUncolored { role, index } => of_value(*role, *index, "space"),
             };
             self.push(&warning as &dyn Fault, place);
         }
@@ -146,7 +145,7 @@ impl<'k> Pass<'k> {
 fn check_types(
     alias: Alias,
     ends: (Option<&Value<'_>>, Option<&Value<'_>>),
-) -> Result<(), AliasError> {
+) -> Result<(), AliasFault> {
     if let (Some(input), Some(output)) = ends
         && let (Some(from), Some(to)) = (input.dtype, output.dtype)
     {

@@ -3,7 +3,7 @@
 use super::Pass;
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
-use crate::custom_call::{Color, Tiling, VmemLimit};
+use crate::custom_call::{Color, Tiling, VmemLimitBytes};
 use crate::error::{Code, Fault};
 use crate::fit::{
     FitError, FitFault, FitOperand, PaddingError, Part, RefId, ScKernel, ScWindow, Scratch,
@@ -58,7 +58,7 @@ impl<'k> Pass<'k> {
             prefetch: &counted.prefetch,
             operands: &counted.operands,
             scratch: &counted.scratch,
-            vmem_limit_bytes: self.kernel.params.sound.vmem_limit_bytes.map(VmemLimit::to_i64),
+            vmem_limit_bytes: self.kernel.params.sound.vmem_limit_bytes.map(VmemLimitBytes::to_i64),
             ..TcKernel::new(chip)
         };
         let vmem = kernel.vmem_plan_into(parts)?;

@@ -1,7 +1,7 @@
 //! Compiler parameters.
 
 use super::Pass;
-use crate::custom_call::{Bound, KernelFacts, ParamError};
+use crate::custom_call::{Bound, KernelFacts, ParamFault};
 use crate::error::Fault;
 use crate::kernel::place::Place;
 use crate::rules::Form;
@@ -43,7 +43,7 @@ impl Pass<'_> {
         }
     }
 
-    fn param(&mut self, fault: &ParamError) {
+    fn param(&mut self, fault: &ParamFault) {
         let place = Place::list("params").field(fault.parameter());
         self.push(fault as &dyn Fault, place);
     }

@@ -2,7 +2,7 @@
 
 use super::NO;
 use crate::grid::Grid;
-use mosaic_memspace::custom_call::{Color, ColorUnsupported, color, jax_color};
+use mosaic_memspace::custom_call::{Color, ColorFault, color, jax_color};
 use mosaic_memspace::error::Fault;
 use mosaic_memspace::{CoreType, MemorySpace};
 use serde::Serialize;
@@ -76,7 +76,7 @@ fn name(space: MemorySpace) -> String {
     }
 }
 
-fn shown(answer: Result<Option<Color>, ColorUnsupported>) -> String {
+fn shown(answer: Result<Option<Color>, ColorFault>) -> String {
     match answer {
         Ok(Some(color)) => format!("{color} {}", color.number()),
         Ok(None) => NO.to_owned(),

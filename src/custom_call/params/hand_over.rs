@@ -1,9 +1,9 @@
 //! From checked parameters to the config that XLA is handed.
 
-use super::config::BackendConfig;
-use super::libtpu::LibtpuVersion;
-use super::param_words::DeviceType;
-use super::params::{CompilerParams, ResolvedParams, VmemLimit};
+use super::words::DeviceType;
+use super::{CompilerParams, ResolvedParams, VmemLimitBytes};
+use crate::custom_call::config::BackendConfig;
+use crate::custom_call::config::libtpu::LibtpuVersion;
 
 impl CompilerParams {
     /// The config of a kernel with this body, for this version of the compiler.
@@ -49,7 +49,7 @@ impl CompilerParams {
                 config.set_sparse_core(resolved.tiling, self.opt_level, mark);
             }
         }
-        config.set_vmem_limit_bytes(self.vmem_limit_bytes.map(VmemLimit::to_i64));
+        config.set_vmem_limit_bytes(self.vmem_limit_bytes.map(VmemLimitBytes::to_i64));
         config.set_flags(self.flags.as_ref());
         config
     }
@@ -61,7 +61,7 @@ mod tests {
     use crate::CoreType;
     use crate::custom_call::{
         Bound, CompilerParams, DimensionSemantics, FlagName, FlagValue, Flags, KernelFacts,
-        LibtpuVersion, OptLevel, VmemLimit,
+        LibtpuVersion, OptLevel, VmemLimitBytes,
     };
 
     #[test]
@@ -71,7 +71,7 @@ mod tests {
         let params = CompilerParams {
             dimension_semantics: Some(vec![DimensionSemantics::CoreParallel]),
             allow_input_fusion: Some(vec![true, false]),
-            vmem_limit_bytes: Some(VmemLimit::new(4096).unwrap()),
+            vmem_limit_bytes: Some(VmemLimitBytes::new(4096).unwrap()),
             collective_id: Some(3.into()),
             flags: Some(flags),
             internal_scratch_in_bytes: Some(512),

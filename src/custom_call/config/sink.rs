@@ -3,7 +3,7 @@
 use super::number::{INTEGER, integer, integer_len, natural, natural_len};
 
 /// Where text is written to.
-pub(super) trait Sink {
+pub(in crate::custom_call) trait Sink {
     fn text(&mut self, text: &str);
     fn base64(&mut self, bytes: &[u8]);
     fn decimal(&mut self, number: i64);
@@ -30,10 +30,10 @@ impl Sink for String {
 
 /// Counts, so that what is written fits at once.
 #[derive(Default)]
-pub(super) struct Length(usize);
+pub(in crate::custom_call) struct Length(usize);
 
 impl Length {
-    pub(super) const fn get(&self) -> usize {
+    pub(in crate::custom_call) const fn get(&self) -> usize {
         self.0
     }
 }
@@ -57,33 +57,33 @@ impl Sink for Length {
 }
 
 /// How an object or a list is laid out: JAX has one way for each of them.
-pub(super) struct Layout {
-    pub(super) open: &'static str,
-    pub(super) separator: &'static str,
-    pub(super) close: &'static str,
+pub(in crate::custom_call) struct Layout {
+    pub(in crate::custom_call) open: &'static str,
+    pub(in crate::custom_call) separator: &'static str,
+    pub(in crate::custom_call) close: &'static str,
 }
 
-pub(super) const LIST: Layout = Layout { open: "[", separator: ",", close: "]" };
+pub(in crate::custom_call) const LIST: Layout = Layout { open: "[", separator: ",", close: "]" };
 
 /// An object or a list that is being written.
-pub(super) struct Members<'s, S> {
+pub(in crate::custom_call) struct Members<'s, S> {
     sink: &'s mut S,
     layout: &'static Layout,
     first: bool,
 }
 
 impl<'s, S: Sink> Members<'s, S> {
-    pub(super) fn begin(sink: &'s mut S, layout: &'static Layout) -> Self {
+    pub(in crate::custom_call) fn begin(sink: &'s mut S, layout: &'static Layout) -> Self {
         sink.text(layout.open);
         Self { sink, layout, first: true }
     }
 
-    pub(super) fn end(self) {
+    pub(in crate::custom_call) fn end(self) {
         self.sink.text(self.layout.close);
     }
 
     /// Where the next element goes.
-    pub(super) fn element(&mut self) -> &mut S {
+    pub(in crate::custom_call) fn element(&mut self) -> &mut S {
         if !self.first {
             self.sink.text(self.layout.separator);
         }
@@ -92,7 +92,7 @@ impl<'s, S: Sink> Members<'s, S> {
     }
 }
 
-pub(super) fn list<S: Sink, T>(
+pub(in crate::custom_call) fn list<S: Sink, T>(
     sink: &mut S,
     layout: &'static Layout,
     elements: impl IntoIterator<Item = T>,

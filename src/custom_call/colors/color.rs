@@ -13,7 +13,7 @@ macro_rules! colors {
         /// A memory space as XLA's buffer assignment numbers it (JAX:
         /// `tpu_custom_call.MemorySpace`).
         ///
-        #[doc = include_str!("../../docs/colours.md")]
+        #[doc = include_str!("../../../docs/colours.md")]
         ///
         /// ```
         /// use mosaic_memspace::custom_call::Color;
@@ -147,7 +147,7 @@ impl FromStr for Color {
 /// type changes nothing. [`jax_color`] answers otherwise in three places.
 ///
 /// # Errors
-/// [`ColorUnsupported`] for a SparseCore's vmem, which has no colour.
+/// [`ColorFault`] for a SparseCore's vmem, which has no colour.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{Color, color};
@@ -161,7 +161,7 @@ impl FromStr for Color {
 pub const fn color(
     space: Option<MemorySpace>,
     core_type: CoreType,
-) -> Result<Option<Color>, ColorUnsupported> {
+) -> Result<Option<Color>, ColorFault> {
     let Some(space) = space else { return Ok(None) };
     match space {
         MemorySpace::ANY
@@ -204,7 +204,7 @@ pub const fn color(
 ///   `semaphore_mem@sc_vector_subcore` is not.
 ///
 /// # Errors
-/// [`ColorUnsupported`] for `vmem@sc_vector_subcore`, and for untagged
+/// [`ColorFault`] for `vmem@sc_vector_subcore`, and for untagged
 /// `semaphore_mem` in a vector subcore kernel.
 ///
 /// ```
@@ -218,7 +218,7 @@ pub const fn color(
 pub const fn jax_color(
     space: Option<MemorySpace>,
     core_type: CoreType,
-) -> Result<Option<Color>, ColorUnsupported> {
+) -> Result<Option<Color>, ColorFault> {
     let Some(written) = space else { return Ok(None) };
     match written {
         MemorySpace::ANY
@@ -233,7 +233,7 @@ pub const fn jax_color(
             TpuSpace::Vmem => Ok(Some(Color::Vmem)),
             TpuSpace::SemaphoreMem => match core_type {
                 CoreType::Tc | CoreType::ScScalarSubcore => owned(space, core_type),
-                CoreType::ScVectorSubcore => Err(ColorUnsupported::UntaggedSemaphore),
+                CoreType::ScVectorSubcore => Err(ColorFault::UntaggedSemaphore),
             },
             TpuSpace::VmemShared | TpuSpace::Smem | TpuSpace::Cmem | TpuSpace::Hbm => {
                 owned(space, core_type)
@@ -243,14 +243,14 @@ pub const fn jax_color(
 }
 
 /// The colour of a space of the core type that owns it.
-const fn owned(space: TpuSpace, owner: CoreType) -> Result<Option<Color>, ColorUnsupported> {
+const fn owned(space: TpuSpace, owner: CoreType) -> Result<Option<Color>, ColorFault> {
     Ok(Some(match space {
         TpuSpace::Hbm => Color::Hbm,
         TpuSpace::VmemShared | TpuSpace::Cmem => return Ok(None),
         TpuSpace::Vmem => match owner {
             CoreType::Tc => Color::Vmem,
             CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
-                return Err(ColorUnsupported::Vmem(owner));
+                return Err(ColorFault::Vmem(owner));
             }
         },
         TpuSpace::Smem => match owner {
@@ -280,7 +280,7 @@ const fn owned(space: TpuSpace, owner: CoreType) -> Result<Option<Color>, ColorU
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ColorUnsupported {
+pub enum ColorFault {
     /// vmem of a SparseCore.
     #[error("vmem of {0} has no colour; only tc's vmem has")]
     Vmem(CoreType),
@@ -289,7 +289,7 @@ pub enum ColorUnsupported {
     UntaggedSemaphore,
 }
 
-impl Fault for ColorUnsupported {
+impl Fault for ColorFault {
     fn code(&self) -> Code {
         match self {
             Self::Vmem(_) => Code::VmemColorUnsupported,
@@ -336,8 +336,8 @@ impl InputColor {
     /// `color`, if an input may have it.
     ///
     /// # Errors
-    /// [`InputColorUnsupported`] for the others.
-    pub const fn new(color: Color) -> Result<Self, InputColorUnsupported> {
+    /// [`InputColorFault`] for the others.
+    pub const fn new(color: Color) -> Result<Self, InputColorFault> {
         match color {
             Color::Hbm => Ok(Self::Hbm),
             Color::Vmem => Ok(Self::Vmem),
@@ -347,7 +347,7 @@ impl InputColor {
             | Color::ScScalarSemaphoreMem
             | Color::ScVectorSemaphoreMem
             | Color::ScScalarSmem
-            | Color::ScVectorSmem => Err(InputColorUnsupported(color)),
+            | Color::ScVectorSmem => Err(InputColorFault(color)),
         }
     }
 
@@ -389,9 +389,9 @@ impl fmt::Display for InputColor {
 /// written).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an input cannot be placed in {0}; input_memory_space_colors takes hbm, vmem and smem")]
-pub struct InputColorUnsupported(Color);
+pub struct InputColorFault(Color);
 
-impl InputColorUnsupported {
+impl InputColorFault {
     /// The colour.
     ///
     /// ```
@@ -403,7 +403,7 @@ impl InputColorUnsupported {
     }
 }
 
-impl Fault for InputColorUnsupported {
+impl Fault for InputColorFault {
     fn code(&self) -> Code {
         Code::InputColorUnsupported
     }

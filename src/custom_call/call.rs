@@ -1,12 +1,12 @@
 //! The whole operation, `stablehlo.custom_call @tpu_custom_call`, as MLIR text.
 
-use super::alias::{Alias, AliasColors, AliasFaults};
-use super::alias_colors::sound;
+use super::colors::alias::{Alias, AliasColors, AliasFaults};
+use super::colors::carried::sound;
 use super::config::BackendConfig;
-use super::operand::{Operand, TensorType, ValueName, tensor};
-use super::param_words::SideEffects;
-use super::sink::{LIST, Layout, Length, Members, Sink, list};
-use super::write::write;
+use super::config::sink::{LIST, Layout, Length, Members, Sink, list};
+use super::config::write::write;
+use super::params::words::SideEffects;
+use super::value::{CallOperand, TensorType, ValueName, tensor};
 use std::fmt;
 
 /// A `stablehlo.custom_call @tpu_custom_call`, printed as JAX 0.12.0.1 prints it: what
@@ -14,11 +14,11 @@ use std::fmt;
 ///
 /// ```
 /// use mosaic_memspace::Dtype;
-/// use mosaic_memspace::custom_call::{BackendConfig, CustomCall, Operand, TensorType, ValueName};
+/// use mosaic_memspace::custom_call::{BackendConfig, CustomCall, CallOperand, TensorType, ValueName};
 ///
 /// let config = BackendConfig::new(b"ML");
 /// let array = TensorType::new(&[8, 128], Dtype::Float32);
-/// let operands = [Operand::new(ValueName::new("%arg0")?, array)];
+/// let operands = [CallOperand::new(ValueName::new("%arg0")?, array)];
 /// let results = [array];
 /// let mut call = CustomCall::new(&config, &operands, &results, &[])?;
 /// call.kernel_name = Some("scale");
@@ -32,7 +32,7 @@ use std::fmt;
 #[non_exhaustive]
 pub struct CustomCall<'a> {
     config: &'a BackendConfig<'a>,
-    operands: &'a [Operand<'a>],
+    operands: &'a [CallOperand<'a>],
     results: &'a [TensorType<'a>],
     aliases: &'a [Alias],
     /// What the results are called; `%0` unless it is set.
@@ -62,7 +62,7 @@ impl<'a> CustomCall<'a> {
     /// ```
     pub fn new(
         config: &'a BackendConfig<'a>,
-        operands: &'a [Operand<'a>],
+        operands: &'a [CallOperand<'a>],
         results: &'a [TensorType<'a>],
         aliases: &'a [Alias],
     ) -> Result<Self, AliasFaults> {

@@ -1,13 +1,13 @@
 //! The parts of a backend config, each an object of its own in the JSON.
 
-use super::color::{Color, ColorNumber};
-use super::flag::{FlagName, FlagValue};
+use super::flags::{FlagName, FlagValue};
 use super::key::{
     CompEnvKey, CostKey, Extras, FlagKey, FlagValueKey, InputColorKey, MegachipKey, OutputColorKey,
     ScopedKey, SparseCoreKey,
 };
 use super::open::Open;
-use super::param_words::{OptLevel, Tiling};
+use crate::custom_call::colors::color::{Color, ColorNumber};
+use crate::custom_call::params::words::{OptLevel, Tiling};
 
 /// What a kernel costs (JAX: `CostEstimate`).
 ///
@@ -181,7 +181,7 @@ impl FlagConfig<'_> {
     /// config.flag_configs = Some(vec![flag]);
     /// let text = r#""flag_configs": [{"flag_type": "a", "value": {"integer_value": 1}}]}"#;
     /// assert!(config.to_json().ends_with(text));
-    /// # Ok::<(), mosaic_memspace::custom_call::FlagError>(())
+    /// # Ok::<(), mosaic_memspace::custom_call::FlagFault>(())
     /// ```
     pub const fn new(name: FlagName, value: FlagValue) -> Self {
         let value = Some(value);

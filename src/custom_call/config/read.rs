@@ -1,20 +1,20 @@
 //! The backend config's JSON, read: what JAX writes, and what XLA makes of it.
 
+use super::BackendConfig;
 use super::body::{Base64, Body};
-use super::color::ColorNumber;
-use super::config::BackendConfig;
-use super::config_parts::{
-    ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig, MegachipConfig, ScopedMemory,
-    SparseCoreConfig,
-};
-use super::flag::{FlagName, FlagValue};
+use super::flags::{FlagName, FlagValue};
 use super::key::{
     CallKey, CompEnvKey, CostKey, Extra, Extras, FlagKey, FlagValueKey, InputColorKey, Key,
     MegachipKey, OutputColorKey, ScopedKey, SparseCoreKey, TopKey, push_key,
 };
 use super::open::{Open, RawJson};
-use super::param_words::DeviceType;
+use super::parts::{
+    ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig, MegachipConfig, ScopedMemory,
+    SparseCoreConfig,
+};
 use super::scalar::{Double, Integer, Name, Number, Text};
+use crate::custom_call::colors::color::ColorNumber;
+use crate::custom_call::params::words::DeviceType;
 use crate::error::{Code, Fault};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};

@@ -1,6 +1,6 @@
 //! What a custom call is made of: named values and the types of arrays.
 
-use super::sink::Sink;
+use super::config::sink::Sink;
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
 use crate::word::Shown;
@@ -10,28 +10,28 @@ use std::fmt;
 ///
 /// ```
 /// use mosaic_memspace::Dtype;
-/// use mosaic_memspace::custom_call::{Operand, TensorType, ValueName};
-/// let operand = Operand::new(ValueName::new("%1")?, TensorType::new(&[], Dtype::Int32));
+/// use mosaic_memspace::custom_call::{CallOperand, TensorType, ValueName};
+/// let operand = CallOperand::new(ValueName::new("%1")?, TensorType::new(&[], Dtype::Int32));
 /// assert_eq!(operand.array.to_string(), "tensor<i32>");
 /// # Ok::<(), mosaic_memspace::custom_call::NotAValueName>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Operand<'a> {
+pub struct CallOperand<'a> {
     /// The value.
     pub name: ValueName<'a>,
     /// Its type.
     pub array: TensorType<'a>,
 }
 
-impl<'a> Operand<'a> {
+impl<'a> CallOperand<'a> {
     /// The value with this name, of this type.
     ///
     /// ```
     /// use mosaic_memspace::Dtype;
-    /// use mosaic_memspace::custom_call::{Operand, TensorType, ValueName};
+    /// use mosaic_memspace::custom_call::{CallOperand, TensorType, ValueName};
     /// let name = ValueName::new("%x")?;
-    /// assert_eq!(Operand::new(name, TensorType::new(&[4], Dtype::Bool)).name, name);
+    /// assert_eq!(CallOperand::new(name, TensorType::new(&[4], Dtype::Bool)).name, name);
     /// # Ok::<(), mosaic_memspace::custom_call::NotAValueName>(())
     /// ```
     pub const fn new(name: ValueName<'a>, array: TensorType<'a>) -> Self {

@@ -1,9 +1,10 @@
 //! Aliases: an output in the buffer of an input, and what is wrong with them.
 
-use super::color::{Color, ColorUnsupported, InputColor};
+use super::color::{Color, ColorFault, InputColor};
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
 use crate::memory_space::MemorySpace;
+use crate::rules::Role;
 use crate::word::Joined;
 use std::fmt;
 
@@ -41,7 +42,7 @@ impl Alias {
     /// Holds the input's shape and element type against the output's.
     ///
     /// # Errors
-    /// [`AliasError::Mismatch`] unless they are equal.
+    /// [`AliasFault::Mismatch`] unless they are equal.
     ///
     /// ```
     /// use mosaic_memspace::Dtype;
@@ -59,7 +60,7 @@ impl Alias {
         self,
         input: (&[u64], Dtype),
         output: (&[u64], Dtype),
-    ) -> Result<(), AliasError> {
+    ) -> Result<(), AliasFault> {
         if input == output {
             return Ok(());
         }
@@ -67,7 +68,7 @@ impl Alias {
             let extents: Vec<_> = shape.iter().map(u64::to_string).collect();
             format!("{dtype}[{}]", extents.join(","))
         };
-        Err(AliasError::Mismatch { alias: self, input: written(input), output: written(output) })
+        Err(AliasFault::Mismatch { alias: self, input: written(input), output: written(output) })
     }
 }
 
@@ -77,71 +78,50 @@ impl fmt::Display for Alias {
     }
 }
 
-/// Inputs, or outputs.
-///
-/// ```
-/// assert_eq!(mosaic_memspace::custom_call::Side::Output.to_string(), "output");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
-    /// An input.
-    Input,
-    /// An output.
-    Output,
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Input => "input",
-            Self::Output => "output",
-        })
-    }
-}
-
 /// An alias, or a placed value, that is refused. Numbers count from 0.
 ///
 /// ```
 /// use mosaic_memspace::CoreType;
-/// use mosaic_memspace::custom_call::{Alias, AliasError, Placed, Side, jax_alias_colors};
+/// use mosaic_memspace::custom_call::{Alias, AliasFault, Placed, jax_alias_colors};
+/// use mosaic_memspace::rules::Role;
 ///
 /// let alias = Alias { input: 3, output: 0 };
 /// let values = [Placed::default(); 2];
 /// let error = jax_alias_colors(&values, &values, &[alias], CoreType::Tc).unwrap_err();
-/// assert_eq!(error, AliasError::OutOfRange { alias, side: Side::Input, count: 2 });
+/// assert_eq!(error, AliasFault::OutOfRange { alias, role: Role::Input, count: 2 });
 /// assert_eq!(error.to_string(), "alias 3->0 names input 3 of 2");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum AliasError {
+pub enum AliasFault {
     /// A value in a space that has no colour.
-    #[error("{side} {index}: {fault}")]
+    #[error("{role} {index}: {fault}")]
     Color {
         /// Whether it is an input or an output.
-        side: Side,
+        role: Role,
         /// Its number.
         index: usize,
         /// Why it has no colour.
         #[source]
-        fault: ColorUnsupported,
+        fault: ColorFault,
     },
     /// An input or an output that does not exist.
-    #[error("alias {alias} names {side} {} of {count}", named(*.alias, *.side))]
+    #[error("alias {alias} names {role} {} of {count}", named(*.alias, *.role))]
     OutOfRange {
         /// The alias.
         alias: Alias,
         /// Which of its numbers is out of range.
-        side: Side,
+        role: Role,
         /// How many there are.
         count: usize,
     },
     /// An input or an output aliased twice.
-    #[error("alias {alias} names {side} {}, as {before} does", named(*.alias, *.side))]
+    #[error("alias {alias} names {role} {}, as {before} does", named(*.alias, *.role))]
     Repeated {
         /// The alias.
         alias: Alias,
         /// Which of its numbers is named twice.
-        side: Side,
+        role: Role,
         /// The alias before it that names it.
         before: Alias,
     },
@@ -173,14 +153,14 @@ pub enum AliasError {
 }
 
 /// The number that the alias has on this side.
-const fn named(alias: Alias, side: Side) -> usize {
-    match side {
-        Side::Input => alias.input,
-        Side::Output => alias.output,
+const fn named(alias: Alias, role: Role) -> usize {
+    match role {
+        Role::Input => alias.input,
+        Role::Output => alias.output,
     }
 }
 
-impl Fault for AliasError {
+impl Fault for AliasFault {
     fn code(&self) -> Code {
         match self {
             Self::Color { fault, .. } => fault.code(),
@@ -194,18 +174,18 @@ impl Fault for AliasError {
     fn help(&self) -> String {
         match self {
             Self::Color { fault, .. } => fault.help(),
-            Self::OutOfRange { side, count, .. } => {
-                let counted = match side {
-                    Side::Input => "; scalar prefetch is counted first, then inputs",
-                    Side::Output => "",
+            Self::OutOfRange { role, count, .. } => {
+                let counted = match role {
+                    Role::Input => "; scalar prefetch is counted first, then inputs",
+                    Role::Output => "",
                 };
                 match count.checked_sub(1) {
-                    Some(last) => format!("name an {side} from 0 to {last}{counted}"),
-                    None => format!("leave the alias out: there is no {side}"),
+                    Some(last) => format!("name an {role} from 0 to {last}{counted}"),
+                    None => format!("leave the alias out: there is no {role}"),
                 }
             }
-            Self::Repeated { alias, side, .. } => {
-                format!("leave out one of the aliases of {side} {}", named(*alias, *side))
+            Self::Repeated { alias, role, .. } => {
+                format!("leave out one of the aliases of {role} {}", named(*alias, *role))
             }
             Self::Conflict { alias, input, output } => format!(
                 "place input {} in {output}, or output {} in {input}, or leave one of them \
@@ -217,11 +197,11 @@ impl Fault for AliasError {
     }
 }
 
-impl AliasError {
-    /// The side of a value that is refused by itself, without an alias.
-    pub(super) const fn side(&self) -> Option<Side> {
+impl AliasFault {
+    /// The role of a value that is refused by itself, without an alias.
+    pub(super) const fn role(&self) -> Option<Role> {
         match self {
-            Self::Color { side, .. } => Some(*side),
+            Self::Color { role, .. } => Some(*role),
             Self::OutOfRange { .. }
             | Self::Repeated { .. }
             | Self::Conflict { .. }
@@ -252,14 +232,14 @@ impl AliasError {
 pub enum AliasWarning {
     /// A value whose annotated memory an alias takes from it.
     #[error(
-        "{side} {} is in {space}, but its alias {alias} places it in {color}: {space} is lost",
-        named(*.alias, *.side)
+        "{role} {} is in {space}, but its alias {alias} places it in {color}: {space} is lost",
+        named(*.alias, *.role)
     )]
     SpaceLost {
         /// The alias.
         alias: Alias,
         /// Which end of it loses its memory.
-        side: Side,
+        role: Role,
         /// The memory.
         space: MemorySpace,
         /// What it gets instead.
@@ -267,12 +247,12 @@ pub enum AliasWarning {
     },
     /// A block spec of hbm on a value that nothing places there.
     #[error(
-        "the block spec of {side} {index} says hbm, but nothing places the value there: the \
+        "the block spec of {role} {index} says hbm, but nothing places the value there: the \
          compiler may put it elsewhere"
     )]
     HbmSpecUncolored {
         /// Whether it is an input or an output.
-        side: Side,
+        role: Role,
         /// Its number.
         index: usize,
     },
@@ -291,8 +271,8 @@ impl Fault for AliasWarning {
             Self::SpaceLost { space, color, .. } => {
                 format!("place both ends of the alias in {color}, or leave {space} unaliased")
             }
-            Self::HbmSpecUncolored { side: Side::Input, .. } => self.code().mend().to_owned(),
-            Self::HbmSpecUncolored { side: Side::Output, .. } => {
+            Self::HbmSpecUncolored { role: Role::Input, .. } => self.code().mend().to_owned(),
+            Self::HbmSpecUncolored { role: Role::Output, .. } => {
                 "place the value: give the output's shape the memory space pltpu.HBM".to_owned()
             }
         }
@@ -336,7 +316,7 @@ pub struct AliasColors {
 #[non_exhaustive]
 pub struct AliasFaults {
     /// What is refused; at least one.
-    pub errors: Vec<AliasError>,
+    pub errors: Vec<AliasFault>,
     /// What is accepted, but does not do what it says.
     pub warnings: Vec<AliasWarning>,
     /// The colours that the errors leave: a refused alias carries none, and a value

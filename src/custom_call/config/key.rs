@@ -1,6 +1,6 @@
 //! The keys of a backend config's objects, in the order that JAX writes them.
 
-use super::flag::FlagValue;
+use super::flags::FlagValue;
 use super::open::RawJson;
 use std::borrow::Cow;
 use strum::VariantArray;

@@ -1,13 +1,18 @@
 //! Compiler parameters: what an author may ask of the compiler for one kernel.
 
-use super::collective::{CollectiveIds, IdOptions, Policy};
-use super::collective_id::{Call, CollectiveId};
-use super::flag::Flags;
-use super::module::{Bound, IterationSpace, ModuleFunction, active_core_count};
-use super::param_fault::{ParamError, ParamFaults};
-use super::param_words::{DeviceType, DimensionSemantics, OptLevel, SideEffects, Tiling};
+pub(super) mod fault;
+pub(super) mod functions;
+mod hand_over;
+pub(super) mod words;
+
+use super::config::flags::Flags;
+use super::ids::allocator::{CollectiveIds, IdOptions, IdPolicy};
+use super::ids::collective_id::{CollectiveId, IdCall};
 use crate::core_type::CoreType;
+use fault::{ParamFault, ParamFaults};
+use functions::{Bound, IterationSpace, ModuleFunction, active_core_count};
 use std::num::NonZeroU64;
+use words::{DeviceType, DimensionSemantics, OptLevel, SideEffects, Tiling};
 
 /// What an author may ask of the compiler for one kernel (JAX: `CompilerParams`, each
 /// field under its own name, with its default).
@@ -17,13 +22,13 @@ use std::num::NonZeroU64;
 /// [validated](Self::validate).
 ///
 /// ```
-/// use mosaic_memspace::custom_call::{CompilerParams, DimensionSemantics, VmemLimit};
+/// use mosaic_memspace::custom_call::{CompilerParams, DimensionSemantics, VmemLimitBytes};
 ///
 /// let mut params = CompilerParams::default();
 /// params.dimension_semantics = Some(vec![DimensionSemantics::Parallel]);
-/// params.vmem_limit_bytes = Some(VmemLimit::new(32 << 20)?);
+/// params.vmem_limit_bytes = Some(VmemLimitBytes::new(32 << 20)?);
 /// assert!(params.shape_invariant_numerics && params.needs_layout_passes);
-/// # Ok::<(), mosaic_memspace::custom_call::ParamError>(())
+/// # Ok::<(), mosaic_memspace::custom_call::ParamFault>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -39,7 +44,7 @@ pub struct CompilerParams {
     /// chip's default; more than the chip gives is cut by the compiler, without a word
     /// (both: [`CompilerLimits`](crate::CompilerLimits)). A SparseCore kernel's is
     /// ignored by the compiler.
-    pub vmem_limit_bytes: Option<VmemLimit>,
+    pub vmem_limit_bytes: Option<VmemLimitBytes>,
     /// Which barrier semaphore the kernel uses: kernels that may run at the same time
     /// need different ones. `None` without a custom barrier, or where ids are
     /// [given out](CollectiveIds).
@@ -109,7 +114,7 @@ impl CompilerParams {
     /// default options for collective ids.
     ///
     /// # Errors
-    /// Every [`ParamError`], in the order of JAX's checks.
+    /// Every [`ParamFault`], in the order of JAX's checks.
     ///
     /// ```
     /// use mosaic_memspace::CoreType;
@@ -129,7 +134,7 @@ impl CompilerParams {
     /// );
     /// ```
     pub fn validate(&self, kernel: &KernelFacts<'_>) -> Result<ResolvedParams, ParamFaults> {
-        let mut ids = CollectiveIds::new(IdOptions::new(Policy::default()), &[self.call(kernel)]);
+        let mut ids = CollectiveIds::new(IdOptions::new(IdPolicy::default()), &[self.call(kernel)]);
         self.validate_in(kernel, &mut ids)
     }
 
@@ -141,7 +146,7 @@ impl CompilerParams {
     /// ```
     /// use mosaic_memspace::CoreType;
     /// use mosaic_memspace::custom_call::{
-    ///     AutoAssign, CollectiveIds, CompilerParams, IdOptions, KernelFacts, Policy,
+    ///     AutoAssign, CollectiveIds, CompilerParams, IdOptions, KernelFacts, IdPolicy,
     /// };
     ///
     /// let params = CompilerParams::default();
@@ -149,7 +154,7 @@ impl CompilerParams {
     /// kernel.has_custom_barrier = true;
     /// assert!(params.validate(&kernel).is_err());
     ///
-    /// let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+    /// let options = IdOptions::new(IdPolicy::FromBase).auto_assign(AutoAssign::Yes);
     /// let mut ids = CollectiveIds::new(options, &[params.call(&kernel)]);
     /// let resolved = params.validate_in(&kernel, &mut ids)?;
     /// assert_eq!(resolved.collective_id, Some(7000.into()));
@@ -163,8 +168,8 @@ impl CompilerParams {
         let mut errors = Vec::new();
         let active_core_count = noted(self.active_core_count(kernel), &mut errors).flatten();
         let tiling = Tiling::resolve(self.use_tc_tiling_on_sc, kernel.core_type);
-        let tiling = noted(tiling.map_err(ParamError::from), &mut errors).flatten();
-        let id = ids.assign(&self.call(kernel)).map_err(ParamError::from);
+        let tiling = noted(tiling.map_err(ParamFault::from), &mut errors).flatten();
+        let id = ids.assign(&self.call(kernel)).map_err(ParamFault::from);
         let collective_id = noted(id, &mut errors).flatten();
         let device_type = DeviceType::of(kernel.core_type);
         errors.extend(sparse_core_only(device_type, tiling, self.opt_level));
@@ -186,8 +191,8 @@ impl CompilerParams {
     /// let call = CompilerParams::default().call(&KernelFacts::new(CoreType::Tc));
     /// assert_eq!(call.collective_id, None);
     /// ```
-    pub const fn call<'a>(&self, kernel: &KernelFacts<'a>) -> Call<'a> {
-        Call {
+    pub const fn call<'a>(&self, kernel: &KernelFacts<'a>) -> IdCall<'a> {
+        IdCall {
             module: kernel.module,
             tag: kernel.collective_id_tag,
             skip_device_barrier: self.skip_device_barrier,
@@ -199,10 +204,10 @@ impl CompilerParams {
     }
 
     /// A mesh is spread over its cores by itself.
-    fn active_core_count(&self, kernel: &KernelFacts<'_>) -> Result<Option<i64>, ParamError> {
+    fn active_core_count(&self, kernel: &KernelFacts<'_>) -> Result<Option<i64>, ParamFault> {
         let Some(bounds) = kernel.grid else {
             return match &self.dimension_semantics {
-                Some(semantics) => Err(ParamError::SemanticsOnMesh { semantics: semantics.len() }),
+                Some(semantics) => Err(ParamFault::SemanticsOnMesh { semantics: semantics.len() }),
                 None => Ok(kernel.mesh_cores.map(Into::into)),
             };
         };
@@ -211,12 +216,12 @@ impl CompilerParams {
             core_type: Some(kernel.core_type),
             iteration_space: Some(IterationSpace { bounds, semantics }),
         };
-        active_core_count(&[function]).map_err(ParamError::from)
+        active_core_count(&[function]).map_err(ParamFault::from)
     }
 }
 
 /// The value, or its absence with the error noted.
-fn noted<T>(result: Result<T, ParamError>, errors: &mut Vec<ParamError>) -> Option<T> {
+fn noted<T>(result: Result<T, ParamFault>, errors: &mut Vec<ParamFault>) -> Option<T> {
     result.map_err(|error| errors.push(error)).ok()
 }
 
@@ -225,13 +230,13 @@ fn sparse_core_only(
     device_type: Option<DeviceType>,
     tiling: Option<Tiling>,
     opt_level: Option<OptLevel>,
-) -> impl Iterator<Item = ParamError> {
+) -> impl Iterator<Item = ParamFault> {
     let tensor_core = match device_type {
         None => true,
         Some(DeviceType::SparseCore) => false,
     };
-    let tiling = tiling.map(|tiling| ParamError::TilingOnlyForSparseCore { tiling });
-    let opt_level = opt_level.map(|opt_level| ParamError::OptLevelOnlyForSparseCore { opt_level });
+    let tiling = tiling.map(|tiling| ParamFault::TilingOnlyForSparseCore { tiling });
+    let opt_level = opt_level.map(|opt_level| ParamFault::OptLevelOnlyForSparseCore { opt_level });
     tiling.into_iter().chain(opt_level).filter(move |_| tensor_core)
 }
 
@@ -342,20 +347,20 @@ impl CallChecks {
     /// Checks the call.
     ///
     /// # Errors
-    /// Every [`ParamError`], in the order of JAX's checks.
+    /// Every [`ParamFault`], in the order of JAX's checks.
     ///
     /// ```
     /// assert!(mosaic_memspace::custom_call::CallChecks::default().check().is_ok());
     /// ```
     pub fn check(&self) -> Result<(), ParamFaults> {
-        let call = Call {
+        let call = IdCall {
             has_custom_barrier: self.has_custom_barrier,
             allow_collective_id_without_custom_barrier: self
                 .allow_collective_id_without_custom_barrier,
-            ..Call::new(&[])
+            ..IdCall::new(&[])
         };
         let mut errors = Vec::new();
-        noted(call.check(self.collective_id).map_err(ParamError::from), &mut errors);
+        noted(call.check(self.collective_id).map_err(ParamFault::from), &mut errors);
         errors.extend(sparse_core_only(self.device_type, self.tiling, self.opt_level));
         ParamFaults::unless_empty(errors)
     }
@@ -366,39 +371,39 @@ impl CallChecks {
 /// The compiler has a smallest limit of its own, which depends on the kernel.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::VmemLimit;
-/// assert_eq!(VmemLimit::new(1 << 25).map(VmemLimit::get), Ok(33_554_432));
+/// use mosaic_memspace::custom_call::VmemLimitBytes;
+/// assert_eq!(VmemLimitBytes::new(1 << 25).map(VmemLimitBytes::get), Ok(33_554_432));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct VmemLimit(NonZeroU64);
+pub struct VmemLimitBytes(NonZeroU64);
 
-impl VmemLimit {
+impl VmemLimitBytes {
     /// A limit of so many bytes.
     ///
     /// # Errors
-    /// [`ParamError::VmemLimitNotPositive`]: JAX takes it, and the compiler fails.
+    /// [`ParamFault::VmemLimitNotPositive`]: JAX takes it, and the compiler fails.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::VmemLimit;
+    /// use mosaic_memspace::custom_call::VmemLimitBytes;
     /// assert_eq!(
-    ///     VmemLimit::new(0).unwrap_err().to_string(),
+    ///     VmemLimitBytes::new(0).unwrap_err().to_string(),
     ///     "vmem_limit_bytes is 0; it has to be a positive number of bytes"
     /// );
     /// ```
-    pub const fn new(bytes: i64) -> Result<Self, ParamError> {
+    pub const fn new(bytes: i64) -> Result<Self, ParamFault> {
         if bytes > 0
             && let Some(limit) = NonZeroU64::new(bytes.unsigned_abs())
         {
             return Ok(Self(limit));
         }
-        Err(ParamError::VmemLimitNotPositive { bytes })
+        Err(ParamFault::VmemLimitNotPositive { bytes })
     }
 
     /// The bytes.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::VmemLimit;
-    /// assert_eq!(VmemLimit::new(i64::MAX).map(VmemLimit::get), Ok(i64::MAX as u64));
+    /// use mosaic_memspace::custom_call::VmemLimitBytes;
+    /// assert_eq!(VmemLimitBytes::new(i64::MAX).map(VmemLimitBytes::get), Ok(i64::MAX as u64));
     /// ```
     pub const fn get(self) -> u64 {
         self.0.get()
@@ -407,9 +412,9 @@ impl VmemLimit {
     /// The bytes, as the custom call's JSON has them.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::{BackendConfig, VmemLimit};
+    /// use mosaic_memspace::custom_call::{BackendConfig, VmemLimitBytes};
     /// let mut config = BackendConfig::new(b"");
-    /// config.set_vmem_limit_bytes(VmemLimit::new(4096).ok().map(VmemLimit::to_i64));
+    /// config.set_vmem_limit_bytes(VmemLimitBytes::new(4096).ok().map(VmemLimitBytes::to_i64));
     /// assert_eq!(config.vmem_limit_bytes(), Some(4096));
     /// ```
     pub const fn to_i64(self) -> i64 {
@@ -422,7 +427,7 @@ impl VmemLimit {
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 mod tests {
     use super::*;
-    use crate::custom_call::{CollectiveIdError, FlagValue, WrittenFlagValue};
+    use crate::custom_call::{CollectiveIdFault, FlagValue, WrittenFlagValue};
     use crate::error::{Code, Fault};
 
     fn codes(faults: &ParamFaults) -> Vec<Code> {
@@ -535,17 +540,17 @@ mod tests {
 
     #[test]
     fn jaxs_first_is_found_among_faults_that_jax_does_not_see() {
-        let mut faults = ParamFaults::from(VmemLimit::new(-1).unwrap_err());
+        let mut faults = ParamFaults::from(VmemLimitBytes::new(-1).unwrap_err());
         assert_eq!(faults.jax_first(), None);
         let written: [(&str, WrittenFlagValue); 3] =
             [("a", f64::NAN.into()), ("b", "no".into()), ("\"", 1.into())];
         let flags = Flags::from_written(written).unwrap_err();
-        faults.extend(flags.into_iter().map(ParamError::from));
+        faults.extend(flags.into_iter().map(ParamFault::from));
         assert_eq!(faults.jax_first().map(Fault::code), Some(Code::InvalidFlagValue));
         let checks = CallChecks { tiling: Some(Tiling::SparseCore), ..CallChecks::default() };
         faults.extend(checks.check().unwrap_err());
         assert_eq!(faults.jax_first().map(Fault::code), Some(Code::TilingOnlyForSparseCore));
-        faults.extend([CollectiveIdError::OutOfRange { number: -1 }.into()]);
+        faults.extend([CollectiveIdFault::OutOfRange { number: -1 }.into()]);
         assert_eq!(faults.all().len(), 6);
         assert_eq!(faults.jax_first().map(Fault::code), Some(Code::TilingOnlyForSparseCore));
         assert_eq!(faults.to_string().matches("; ").count(), 5 + 2, "two messages have one too");
@@ -579,12 +584,12 @@ mod tests {
     #[test]
     fn limits_are_positive_64_bit_numbers() {
         for bytes in [i64::MIN, -1, 0] {
-            let error = VmemLimit::new(bytes).unwrap_err();
+            let error = VmemLimitBytes::new(bytes).unwrap_err();
             assert_eq!(error.code(), Code::VmemLimitNotPositive);
             assert!(error.to_string().contains(&bytes.to_string()));
         }
         for bytes in [1, 1 << 24, i64::MAX] {
-            assert_eq!(VmemLimit::new(bytes).unwrap().to_i64(), bytes);
+            assert_eq!(VmemLimitBytes::new(bytes).unwrap().to_i64(), bytes);
         }
     }
 
@@ -592,9 +597,9 @@ mod tests {
     fn each_fault_names_its_parameter() {
         let flag = FlagValue::new("a", "no".into()).unwrap_err();
         let names = [
-            (ParamError::from(flag), "flags"),
-            (CollectiveIdError::Missing.into(), "collective_id"),
-            (ParamError::SemanticsOnMesh { semantics: 1 }, "dimension_semantics"),
+            (ParamFault::from(flag), "flags"),
+            (CollectiveIdFault::Missing.into(), "collective_id"),
+            (ParamFault::SemanticsOnMesh { semantics: 1 }, "dimension_semantics"),
             (Tiling::resolve(Some(true), CoreType::Tc).unwrap_err().into(), "use_tc_tiling_on_sc"),
         ];
         for (error, name) in names {

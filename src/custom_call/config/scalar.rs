@@ -1,6 +1,6 @@
 //! Strings and numbers of a backend config, as JAX and XLA write them.
 
-use super::flag::{Finite, FlagName};
+use super::flags::{Finite, FlagName};
 use crate::word::Shown;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};

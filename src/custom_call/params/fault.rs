@@ -1,26 +1,26 @@
 //! What is wrong with compiler parameters, and which fault JAX stops at.
 
-use super::collective_id::CollectiveIdError;
-use super::flag::FlagError;
-use super::module::ActiveCoresError;
-use super::param_words::{OptLevel, TcTilingFlagOnTensorCore, Tiling};
+use super::functions::ActiveCoresFault;
+use super::words::{OptLevel, TcTilingFlagOnTensorCore, Tiling};
+use crate::custom_call::config::flags::FlagFault;
+use crate::custom_call::ids::collective_id::CollectiveIdFault;
 use crate::error::{Code, Fault};
 use crate::word::Joined;
 
 /// A compiler parameter that a kernel cannot have.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::{ParamError, Tiling};
+/// use mosaic_memspace::custom_call::{ParamFault, Tiling};
 /// use mosaic_memspace::error::{Code, Fault};
 ///
-/// let error = ParamError::TilingOnlyForSparseCore { tiling: Tiling::Compact };
+/// let error = ParamFault::TilingOnlyForSparseCore { tiling: Tiling::Compact };
 /// assert_eq!(error.code(), Code::TilingOnlyForSparseCore);
 /// assert_eq!(error.parameter(), "tiling");
 /// assert!(error.is_jax());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ParamError {
+pub enum ParamFault {
     /// Dimension semantics given to a kernel on a mesh.
     #[error(
         "dimension_semantics has {semantics} entries, but the kernel runs on a mesh, which has \
@@ -32,13 +32,13 @@ pub enum ParamError {
     },
     /// Dimension semantics that do not go with the grid.
     #[error("dimension_semantics: {0}")]
-    Semantics(#[from] ActiveCoresError),
+    Semantics(#[from] ActiveCoresFault),
     /// `use_tc_tiling_on_sc` given to a TensorCore kernel.
     #[error(transparent)]
     TcTilingFlag(#[from] TcTilingFlagOnTensorCore),
     /// A collective id that the kernel cannot have, or lacks.
     #[error(transparent)]
-    CollectiveId(#[from] CollectiveIdError),
+    CollectiveId(#[from] CollectiveIdFault),
     /// A limit of no bytes.
     #[error("vmem_limit_bytes is {bytes}; it has to be a positive number of bytes")]
     VmemLimitNotPositive {
@@ -59,15 +59,15 @@ pub enum ParamError {
     },
     /// A flag that cannot be written.
     #[error(transparent)]
-    Flag(#[from] FlagError),
+    Flag(#[from] FlagFault),
 }
 
-impl ParamError {
+impl ParamFault {
     /// The parameter that it is about.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::VmemLimit;
-    /// let error = VmemLimit::new(-1).unwrap_err();
+    /// use mosaic_memspace::custom_call::VmemLimitBytes;
+    /// let error = VmemLimitBytes::new(-1).unwrap_err();
     /// assert_eq!(error.parameter(), "vmem_limit_bytes");
     /// ```
     pub const fn parameter(&self) -> &'static str {
@@ -86,8 +86,8 @@ impl ParamError {
     /// the JSON is broken.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::VmemLimit;
-    /// assert!(!VmemLimit::new(0).unwrap_err().is_jax());
+    /// use mosaic_memspace::custom_call::VmemLimitBytes;
+    /// assert!(!VmemLimitBytes::new(0).unwrap_err().is_jax());
     /// ```
     pub const fn is_jax(&self) -> bool {
         self.jax_place().is_some()
@@ -98,31 +98,31 @@ impl ParamError {
         match self {
             Self::SemanticsOnMesh { .. } => Some(0),
             Self::Semantics(error) => match error {
-                ActiveCoresError::SemanticsLength { .. } => Some(0),
-                ActiveCoresError::DynamicBound { .. }
-                | ActiveCoresError::Several { .. }
-                | ActiveCoresError::BoundsDiffer { .. } => Some(2),
+                ActiveCoresFault::SemanticsLength { .. } => Some(0),
+                ActiveCoresFault::DynamicBound { .. }
+                | ActiveCoresFault::Several { .. }
+                | ActiveCoresFault::BoundsDiffer { .. } => Some(2),
             },
             Self::TcTilingFlag(_) => Some(1),
             Self::CollectiveId(error) => match error {
-                CollectiveIdError::IdAndTag { .. }
-                | CollectiveIdError::TooMany { .. }
-                | CollectiveIdError::Conflict { .. } => Some(3),
-                CollectiveIdError::Missing | CollectiveIdError::Unexpected { .. } => Some(4),
-                CollectiveIdError::OutOfRange { .. } => None,
+                CollectiveIdFault::IdAndTag { .. }
+                | CollectiveIdFault::TooMany { .. }
+                | CollectiveIdFault::Conflict { .. } => Some(3),
+                CollectiveIdFault::Missing | CollectiveIdFault::Unexpected { .. } => Some(4),
+                CollectiveIdFault::OutOfRange { .. } => None,
             },
             Self::VmemLimitNotPositive { .. } => None,
             Self::TilingOnlyForSparseCore { .. } => Some(5),
             Self::OptLevelOnlyForSparseCore { .. } => Some(6),
             Self::Flag(error) => match error {
-                FlagError::InvalidValue { .. } => Some(7),
-                FlagError::NameUnsafe { .. } | FlagError::NonFinite { .. } => None,
+                FlagFault::InvalidValue { .. } => Some(7),
+                FlagFault::NameUnsafe { .. } | FlagFault::NonFinite { .. } => None,
             },
         }
     }
 }
 
-impl Fault for ParamError {
+impl Fault for ParamFault {
     fn code(&self) -> Code {
         match self {
             Self::SemanticsOnMesh { .. } => Code::SemanticsOnMesh,
@@ -158,10 +158,10 @@ impl Fault for ParamError {
 /// All that is wrong with a kernel's parameters.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::{CallChecks, OptLevel, ParamFaults, Tiling, VmemLimit};
+/// use mosaic_memspace::custom_call::{CallChecks, OptLevel, ParamFaults, Tiling, VmemLimitBytes};
 /// use mosaic_memspace::error::{Code, Fault};
 ///
-/// let mut faults: ParamFaults = VmemLimit::new(0).unwrap_err().into();
+/// let mut faults: ParamFaults = VmemLimitBytes::new(0).unwrap_err().into();
 /// let opt_level = Some(OptLevel::O3);
 /// let checks = CallChecks { opt_level, tiling: Some(Tiling::Compact), ..CallChecks::default() };
 /// faults.extend(checks.check().unwrap_err());
@@ -173,12 +173,12 @@ impl Fault for ParamError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", Joined(errors))]
 pub struct ParamFaults {
-    errors: Vec<ParamError>,
+    errors: Vec<ParamFault>,
 }
 
 impl ParamFaults {
     /// The errors in the order of JAX's checks, those that JAX does not see last.
-    pub(super) fn unless_empty(mut errors: Vec<ParamError>) -> Result<(), Self> {
+    pub(super) fn unless_empty(mut errors: Vec<ParamFault>) -> Result<(), Self> {
         errors.sort_by_key(|error| error.jax_place().unwrap_or(u8::MAX));
         if errors.is_empty() { Ok(()) } else { Err(Self { errors }) }
     }
@@ -186,42 +186,42 @@ impl ParamFaults {
     /// All of them; at least one.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::{ParamFaults, VmemLimit};
-    /// let faults: ParamFaults = VmemLimit::new(0).unwrap_err().into();
+    /// use mosaic_memspace::custom_call::{ParamFaults, VmemLimitBytes};
+    /// let faults: ParamFaults = VmemLimitBytes::new(0).unwrap_err().into();
     /// assert_eq!(faults.all().len(), 1);
     /// ```
-    pub fn all(&self) -> &[ParamError] {
+    pub fn all(&self) -> &[ParamFault] {
         &self.errors
     }
 
     /// The one that JAX stops at; `None` when JAX is content.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::{ParamFaults, VmemLimit};
-    /// let faults: ParamFaults = VmemLimit::new(0).unwrap_err().into();
+    /// use mosaic_memspace::custom_call::{ParamFaults, VmemLimitBytes};
+    /// let faults: ParamFaults = VmemLimitBytes::new(0).unwrap_err().into();
     /// assert_eq!(faults.jax_first(), None);
     /// ```
-    pub fn jax_first(&self) -> Option<&ParamError> {
+    pub fn jax_first(&self) -> Option<&ParamFault> {
         let placed = self.errors.iter().filter_map(|error| Some((error.jax_place()?, error)));
         placed.min_by_key(|(place, _)| *place).map(|(_, error)| error)
     }
 }
 
-impl From<ParamError> for ParamFaults {
-    fn from(error: ParamError) -> Self {
+impl From<ParamFault> for ParamFaults {
+    fn from(error: ParamFault) -> Self {
         Self { errors: vec![error] }
     }
 }
 
-impl Extend<ParamError> for ParamFaults {
-    fn extend<I: IntoIterator<Item = ParamError>>(&mut self, errors: I) {
+impl Extend<ParamFault> for ParamFaults {
+    fn extend<I: IntoIterator<Item = ParamFault>>(&mut self, errors: I) {
         self.errors.extend(errors);
     }
 }
 
 impl IntoIterator for ParamFaults {
-    type Item = ParamError;
-    type IntoIter = std::vec::IntoIter<ParamError>;
+    type Item = ParamFault;
+    type IntoIter = std::vec::IntoIter<ParamFault>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.errors.into_iter()

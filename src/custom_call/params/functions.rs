@@ -1,6 +1,6 @@
 //! What a module's functions say together: what it runs on, and on how many cores.
 
-use super::param_words::{DeviceType, DimensionSemantics};
+use super::words::{DeviceType, DimensionSemantics};
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 
@@ -121,7 +121,7 @@ pub fn device_type(functions: &[ModuleFunction<'_>]) -> Result<Option<DeviceType
 /// forgets there what the functions before said.
 ///
 /// # Errors
-/// [`ActiveCoresError`], the first in the order of the functions and their dimensions.
+/// [`ActiveCoresFault`], the first in the order of the functions and their dimensions.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{
@@ -142,7 +142,7 @@ pub fn device_type(functions: &[ModuleFunction<'_>]) -> Result<Option<DeviceType
 /// ```
 pub fn active_core_count(
     functions: &[ModuleFunction<'_>],
-) -> Result<Option<i64>, ActiveCoresError> {
+) -> Result<Option<i64>, ActiveCoresFault> {
     count(functions, |before, own| own.or(before))
 }
 
@@ -152,7 +152,7 @@ pub fn active_core_count(
 /// 2 is not 3.
 ///
 /// # Errors
-/// [`ActiveCoresError`], the first in the order of the functions and their dimensions.
+/// [`ActiveCoresFault`], the first in the order of the functions and their dimensions.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{ModuleFunction, jax_active_core_count};
@@ -160,7 +160,7 @@ pub fn active_core_count(
 /// ```
 pub fn jax_active_core_count(
     functions: &[ModuleFunction<'_>],
-) -> Result<Option<i64>, ActiveCoresError> {
+) -> Result<Option<i64>, ActiveCoresFault> {
     count(functions, |_, own| own)
 }
 
@@ -168,7 +168,7 @@ pub fn jax_active_core_count(
 fn count(
     functions: &[ModuleFunction<'_>],
     next: impl Fn(Option<i64>, Option<i64>) -> Option<i64>,
-) -> Result<Option<i64>, ActiveCoresError> {
+) -> Result<Option<i64>, ActiveCoresFault> {
     let mut cores = None;
     for (function, of) in functions.iter().enumerate() {
         if let Some(space) = of.iteration_space {
@@ -183,10 +183,10 @@ fn core_parallel_bound(
     function: usize,
     space: IterationSpace<'_>,
     before: Option<i64>,
-) -> Result<Option<i64>, ActiveCoresError> {
+) -> Result<Option<i64>, ActiveCoresFault> {
     let (bounds, semantics) = (space.bounds.len(), space.semantics.len());
     if bounds != semantics {
-        return Err(ActiveCoresError::SemanticsLength { function, bounds, semantics });
+        return Err(ActiveCoresFault::SemanticsLength { function, bounds, semantics });
     }
     let mut found = None;
     for (dimension, (bound, semantics)) in space.bounds.iter().zip(space.semantics).enumerate() {
@@ -198,14 +198,14 @@ fn core_parallel_bound(
         }
         let bound = match *bound {
             Bound::Static(bound) => bound,
-            Bound::Dynamic => return Err(ActiveCoresError::DynamicBound { function, dimension }),
+            Bound::Dynamic => return Err(ActiveCoresFault::DynamicBound { function, dimension }),
         };
         if let Some((first, _)) = found {
-            return Err(ActiveCoresError::Several { function, dimensions: [first, dimension] });
+            return Err(ActiveCoresFault::Several { function, dimensions: [first, dimension] });
         }
         match before {
             Some(before) if before != bound => {
-                return Err(ActiveCoresError::BoundsDiffer { function, bound, before });
+                return Err(ActiveCoresFault::BoundsDiffer { function, bound, before });
             }
             None | Some(_) => {}
         }
@@ -271,7 +271,7 @@ impl Fault for MixedCoreTypes {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ActiveCoresError {
+pub enum ActiveCoresFault {
     /// Not one semantics for each bound.
     #[error(
         "function {function} has {bounds} iteration bounds and {semantics} dimension semantics"
@@ -318,7 +318,7 @@ pub enum ActiveCoresError {
     },
 }
 
-impl Fault for ActiveCoresError {
+impl Fault for ActiveCoresFault {
     fn code(&self) -> Code {
         match self {
             Self::SemanticsLength { .. } => Code::SemanticsLengthMismatch,
@@ -363,7 +363,7 @@ mod tests {
         let functions =
             [on(TWO, &[CoreParallel]), on(TWO, &[Arbitrary]), on(THREE, &[CoreParallel])];
         assert_eq!(jax_active_core_count(&functions), Ok(Some(3)));
-        let differ = ActiveCoresError::BoundsDiffer { function: 2, bound: 3, before: 2 };
+        let differ = ActiveCoresFault::BoundsDiffer { function: 2, bound: 3, before: 2 };
         assert_eq!(active_core_count(&functions), Err(differ));
     }
 

@@ -1,6 +1,6 @@
 //! How the calls of a module are given collective ids.
 
-use super::collective_id::{BASE, Call, CollectiveId, CollectiveIdError};
+use super::collective_id::{BASE, CollectiveId, CollectiveIdFault, IdCall};
 use crate::error::unknown_word;
 use crate::word::words;
 use std::collections::{BTreeSet, HashMap};
@@ -34,14 +34,14 @@ words! {
 /// Where ids are looked for.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::{Call, CollectiveIds, IdOptions, Policy};
+/// use mosaic_memspace::custom_call::{IdCall, CollectiveIds, IdOptions, IdPolicy};
 ///
-/// let call = Call { tag: Some("a"), has_custom_barrier: true, ..Call::new(b"") };
-/// let mut ids = CollectiveIds::new(IdOptions::new(Policy::FirstFree), &[call]);
+/// let call = IdCall { tag: Some("a"), has_custom_barrier: true, ..IdCall::new(b"") };
+/// let mut ids = CollectiveIds::new(IdOptions::new(IdPolicy::FirstFree), &[call]);
 /// assert_eq!(ids.assign(&call), Ok(Some(0.into())));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray)]
-pub enum Policy {
+pub enum IdPolicy {
     /// The lowest that no call of the module has asked for; JAX from 0.11.2 on.
     #[default]
     FirstFree,
@@ -50,19 +50,19 @@ pub enum Policy {
     FromBase,
 }
 
-impl Policy {
+impl IdPolicy {
     /// Both.
     ///
     /// ```
-    /// assert_eq!(mosaic_memspace::custom_call::Policy::ALL.len(), 2);
+    /// assert_eq!(mosaic_memspace::custom_call::IdPolicy::ALL.len(), 2);
     /// ```
     pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
 
     /// The number that the search starts from.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::Policy;
-    /// assert_eq!(Policy::FromBase.first(), 7000);
+    /// use mosaic_memspace::custom_call::IdPolicy;
+    /// assert_eq!(IdPolicy::FromBase.first(), 7000);
     /// ```
     pub const fn first(self) -> u32 {
         match self {
@@ -75,11 +75,11 @@ impl Policy {
 /// What ids given out depend on besides the module's calls.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::{Call, CollectiveIds, IdOptions, IdOrder, Policy};
+/// use mosaic_memspace::custom_call::{IdCall, CollectiveIds, IdOptions, IdOrder, IdPolicy};
 ///
-/// let a = Call { tag: Some("a"), has_custom_barrier: true, ..Call::new(b"") };
-/// let b = Call { tag: Some("b"), ..a };
-/// let options = IdOptions::new(Policy::FirstFree).order(IdOrder::ByKey);
+/// let a = IdCall { tag: Some("a"), has_custom_barrier: true, ..IdCall::new(b"") };
+/// let b = IdCall { tag: Some("b"), ..a };
+/// let options = IdOptions::new(IdPolicy::FirstFree).order(IdOrder::ByKey);
 /// for calls in [[a, b], [b, a]] {
 ///     let mut ids = CollectiveIds::new(options, &calls);
 ///     assert_eq!(ids.assign(&b), Ok(Some(1.into())));
@@ -89,7 +89,7 @@ impl Policy {
 #[non_exhaustive]
 pub struct IdOptions {
     /// Where ids are looked for.
-    pub policy: Policy,
+    pub policy: IdPolicy,
     /// Which calls are given one.
     pub auto_assign: AutoAssign,
     /// Who is given the lower ids.
@@ -103,18 +103,18 @@ impl IdOptions {
     /// JAX's defaults.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::{IdOptions, Policy};
-    /// assert_eq!(IdOptions::new(Policy::FirstFree).limit, 25);
+    /// use mosaic_memspace::custom_call::{IdOptions, IdPolicy};
+    /// assert_eq!(IdOptions::new(IdPolicy::FirstFree).limit, 25);
     /// ```
-    pub const fn new(policy: Policy) -> Self {
+    pub const fn new(policy: IdPolicy) -> Self {
         Self { policy, auto_assign: AutoAssign::No, order: IdOrder::AsTheyCome, limit: 25 }
     }
 
     /// The same, with these calls given an id.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::{AutoAssign, IdOptions, Policy};
-    /// let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+    /// use mosaic_memspace::custom_call::{AutoAssign, IdOptions, IdPolicy};
+    /// let options = IdOptions::new(IdPolicy::FromBase).auto_assign(AutoAssign::Yes);
     /// assert_eq!(options.auto_assign, AutoAssign::Yes);
     /// ```
     #[must_use]
@@ -125,8 +125,8 @@ impl IdOptions {
     /// The same, in this order.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::{IdOptions, IdOrder, Policy};
-    /// assert_eq!(IdOptions::new(Policy::FirstFree).order, IdOrder::AsTheyCome);
+    /// use mosaic_memspace::custom_call::{IdOptions, IdOrder, IdPolicy};
+    /// assert_eq!(IdOptions::new(IdPolicy::FirstFree).order, IdOrder::AsTheyCome);
     /// ```
     #[must_use]
     pub const fn order(self, order: IdOrder) -> Self {
@@ -136,8 +136,8 @@ impl IdOptions {
     /// The same, with this limit.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::{IdOptions, Policy};
-    /// assert_eq!(IdOptions::new(Policy::FirstFree).limit(30).limit, 30);
+    /// use mosaic_memspace::custom_call::{IdOptions, IdPolicy};
+    /// assert_eq!(IdOptions::new(IdPolicy::FirstFree).limit(30).limit, 30);
     /// ```
     #[must_use]
     pub const fn limit(self, limit: usize) -> Self {
@@ -170,17 +170,17 @@ pub enum IdOrder {
 /// they differ in `skip_device_barrier`.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::{AutoAssign, Call, CollectiveIds, IdOptions, Policy};
+/// use mosaic_memspace::custom_call::{AutoAssign, IdCall, CollectiveIds, IdOptions, IdPolicy};
 ///
-/// let mine = Call { collective_id: Some(0.into()), has_custom_barrier: true, ..Call::new(b"a") };
-/// let other = Call { collective_id: None, ..Call { module: b"b", ..mine } };
+/// let mine = IdCall { collective_id: Some(0.into()), has_custom_barrier: true, ..IdCall::new(b"a") };
+/// let other = IdCall { collective_id: None, ..IdCall { module: b"b", ..mine } };
 ///
-/// let options = IdOptions::new(Policy::FirstFree).auto_assign(AutoAssign::Yes);
+/// let options = IdOptions::new(IdPolicy::FirstFree).auto_assign(AutoAssign::Yes);
 /// let mut ids = CollectiveIds::new(options, &[other, mine]);
 /// assert_eq!(ids.assign(&other), Ok(Some(1.into())));
 /// assert_eq!(ids.assign(&mine), Ok(Some(0.into())));
 ///
-/// let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+/// let options = IdOptions::new(IdPolicy::FromBase).auto_assign(AutoAssign::Yes);
 /// let mut ids = CollectiveIds::new(options, &[other, mine]);
 /// assert_eq!(ids.assign(&other), Ok(Some(7000.into())));
 /// ```
@@ -196,17 +196,17 @@ pub struct CollectiveIds<'a> {
 /// The ids of all calls of a module, in their order.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::{AutoAssign, Call, IdOptions, Policy, collective_ids};
+/// use mosaic_memspace::custom_call::{AutoAssign, IdCall, IdOptions, IdPolicy, collective_ids};
 ///
-/// let calls = [b"a", b"b"].map(|module| Call { has_custom_barrier: true, ..Call::new(module) });
-/// let options = IdOptions::new(Policy::FirstFree).auto_assign(AutoAssign::Yes);
+/// let calls = [b"a", b"b"].map(|module| IdCall { has_custom_barrier: true, ..IdCall::new(module) });
+/// let options = IdOptions::new(IdPolicy::FirstFree).auto_assign(AutoAssign::Yes);
 /// let ids = collective_ids(options, &calls);
 /// assert_eq!(ids, [Ok(Some(0.into())), Ok(Some(1.into()))]);
 /// ```
 pub fn collective_ids(
     options: IdOptions,
-    calls: &[Call<'_>],
-) -> Vec<Result<Option<CollectiveId>, CollectiveIdError>> {
+    calls: &[IdCall<'_>],
+) -> Vec<Result<Option<CollectiveId>, CollectiveIdFault>> {
     let mut ids = CollectiveIds::new(options, calls);
     calls.iter().map(|call| ids.assign(call)).collect()
 }
@@ -240,16 +240,16 @@ impl<'a> CollectiveIds<'a> {
     /// For a module that has these calls.
     ///
     /// What is done with them beforehand depends on the options: by
-    /// [`Policy::FirstFree`] the ids that authors gave are taken, failing calls' too;
+    /// [`IdPolicy::FirstFree`] the ids that authors gave are taken, failing calls' too;
     /// by [`IdOrder::ByKey`] all ids are given out. A call that is not among them can
     /// be given an id later, but one that depends on when.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::{CollectiveIds, IdOptions, Policy};
-    /// let ids = CollectiveIds::new(IdOptions::new(Policy::FirstFree), &[]);
+    /// use mosaic_memspace::custom_call::{CollectiveIds, IdOptions, IdPolicy};
+    /// let ids = CollectiveIds::new(IdOptions::new(IdPolicy::FirstFree), &[]);
     /// assert_eq!(ids.given(), 0);
     /// ```
-    pub fn new(options: IdOptions, calls: &[Call<'a>]) -> Self {
+    pub fn new(options: IdOptions, calls: &[IdCall<'a>]) -> Self {
         let mut ids = Self {
             options,
             given: HashMap::new(),
@@ -259,8 +259,8 @@ impl<'a> CollectiveIds<'a> {
         let reserves = match options.order {
             IdOrder::ByKey => true,
             IdOrder::AsTheyCome => match options.policy {
-                Policy::FirstFree => true,
-                Policy::FromBase => false,
+                IdPolicy::FirstFree => true,
+                IdPolicy::FromBase => false,
             },
         };
         if reserves {
@@ -283,21 +283,21 @@ impl<'a> CollectiveIds<'a> {
     /// needs none.
     ///
     /// # Errors
-    /// [`CollectiveIdError`]. As in JAX, a call that fails keeps its id taken, and by
+    /// [`CollectiveIdFault`]. As in JAX, a call that fails keeps its id taken, and by
     /// [`IdOrder::AsTheyCome`] a key beyond the limit fails once, and is given its id
     /// from then on.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{
-    ///     Call, CollectiveIdError, CollectiveIds, IdOptions, Policy,
+    ///     IdCall, CollectiveIdFault, CollectiveIds, IdOptions, IdPolicy,
     /// };
-    /// let call = Call { has_custom_barrier: true, ..Call::new(b"") };
-    /// let mut ids = CollectiveIds::new(IdOptions::new(Policy::FirstFree), &[call]);
-    /// assert_eq!(ids.assign(&call), Err(CollectiveIdError::Missing));
+    /// let call = IdCall { has_custom_barrier: true, ..IdCall::new(b"") };
+    /// let mut ids = CollectiveIds::new(IdOptions::new(IdPolicy::FirstFree), &[call]);
+    /// assert_eq!(ids.assign(&call), Err(CollectiveIdFault::Missing));
     /// ```
-    pub fn assign(&mut self, call: &Call<'a>) -> Result<Option<CollectiveId>, CollectiveIdError> {
+    pub fn assign(&mut self, call: &IdCall<'a>) -> Result<Option<CollectiveId>, CollectiveIdFault> {
         if let (Some(id), Some(tag)) = (self.own(call), self.tag(call)) {
-            return Err(CollectiveIdError::IdAndTag { id, tag: tag.to_owned() });
+            return Err(CollectiveIdFault::IdAndTag { id, tag: tag.to_owned() });
         }
         let id = match self.key(call) {
             Some(key) => Some(self.give_or_repeat(key)?),
@@ -310,9 +310,9 @@ impl<'a> CollectiveIds<'a> {
     /// How many different ids were given out, authors' own left out.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::{Call, CollectiveIds, IdOptions, Policy};
-    /// let call = Call { tag: Some("a"), has_custom_barrier: true, ..Call::new(b"") };
-    /// let mut ids = CollectiveIds::new(IdOptions::new(Policy::FirstFree), &[call]);
+    /// use mosaic_memspace::custom_call::{IdCall, CollectiveIds, IdOptions, IdPolicy};
+    /// let call = IdCall { tag: Some("a"), has_custom_barrier: true, ..IdCall::new(b"") };
+    /// let mut ids = CollectiveIds::new(IdOptions::new(IdPolicy::FirstFree), &[call]);
     /// let first = ids.assign(&call);
     /// assert_eq!(ids.assign(&call), first);
     /// assert_eq!(ids.given(), 1);
@@ -321,13 +321,13 @@ impl<'a> CollectiveIds<'a> {
         self.given.len()
     }
 
-    /// Whether more ids were given out than the limit. By [`Policy::FromBase`] JAX
+    /// Whether more ids were given out than the limit. By [`IdPolicy::FromBase`] JAX
     /// only warns of it.
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::{AutoAssign, Call, CollectiveIds, IdOptions, Policy};
-    /// let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes).limit(0);
-    /// let call = Call { has_custom_barrier: true, ..Call::new(b"") };
+    /// use mosaic_memspace::custom_call::{AutoAssign, IdCall, CollectiveIds, IdOptions, IdPolicy};
+    /// let options = IdOptions::new(IdPolicy::FromBase).auto_assign(AutoAssign::Yes).limit(0);
+    /// let call = IdCall { has_custom_barrier: true, ..IdCall::new(b"") };
     /// let mut ids = CollectiveIds::new(options, &[call]);
     /// assert_eq!(ids.assign(&call), Ok(Some(7000.into())));
     /// assert!(ids.exceeds_limit());
@@ -337,7 +337,7 @@ impl<'a> CollectiveIds<'a> {
     }
 
     /// The id that the author gave, where it counts.
-    fn own(&self, call: &Call<'a>) -> Option<CollectiveId> {
+    fn own(&self, call: &IdCall<'a>) -> Option<CollectiveId> {
         match self.options.auto_assign {
             AutoAssign::No | AutoAssign::Yes => call.collective_id,
             AutoAssign::Override => None,
@@ -345,21 +345,21 @@ impl<'a> CollectiveIds<'a> {
     }
 
     /// The tag, where it counts.
-    fn tag(&self, call: &Call<'a>) -> Option<&'a str> {
+    fn tag(&self, call: &IdCall<'a>) -> Option<&'a str> {
         match self.options.policy {
-            Policy::FirstFree => call.tag,
-            Policy::FromBase => None,
+            IdPolicy::FirstFree => call.tag,
+            IdPolicy::FromBase => None,
         }
     }
 
     /// The key of a call that is to be given an id.
-    fn key(&self, call: &Call<'a>) -> Option<Key<'a>> {
+    fn key(&self, call: &IdCall<'a>) -> Option<Key<'a>> {
         if self.own(call).is_some() {
             return None;
         }
         let asks = match self.options.policy {
-            Policy::FirstFree => true,
-            Policy::FromBase => call.has_custom_barrier,
+            IdPolicy::FirstFree => true,
+            IdPolicy::FromBase => call.has_custom_barrier,
         };
         let what = match self.tag(call) {
             Some(tag) => What::Tag(tag),
@@ -371,7 +371,7 @@ impl<'a> CollectiveIds<'a> {
         asks.then_some(Key { what, skip_device_barrier: call.skip_device_barrier })
     }
 
-    fn give_or_repeat(&mut self, key: Key<'a>) -> Result<CollectiveId, CollectiveIdError> {
+    fn give_or_repeat(&mut self, key: Key<'a>) -> Result<CollectiveId, CollectiveIdFault> {
         let (given, is_new) = match self.given.get(&key) {
             Some(given) => (*given, false),
             None => (self.give(key), true),
@@ -382,10 +382,10 @@ impl<'a> CollectiveIds<'a> {
                 IdOrder::ByKey => true,
             };
         match self.options.policy {
-            Policy::FirstFree if refused => {
-                Err(CollectiveIdError::TooMany { limit: self.options.limit })
+            IdPolicy::FirstFree if refused => {
+                Err(CollectiveIdFault::TooMany { limit: self.options.limit })
             }
-            Policy::FirstFree | Policy::FromBase => Ok(given.id),
+            IdPolicy::FirstFree | IdPolicy::FromBase => Ok(given.id),
         }
     }
 
@@ -402,11 +402,11 @@ impl<'a> CollectiveIds<'a> {
     }
 
     /// Takes the id that the author gave.
-    fn take_own(&mut self, call: &Call<'a>) -> Result<Option<CollectiveId>, CollectiveIdError> {
+    fn take_own(&mut self, call: &IdCall<'a>) -> Result<Option<CollectiveId>, CollectiveIdFault> {
         let Some(id) = self.own(call) else { return Ok(None) };
         let counts = match self.options.policy {
-            Policy::FirstFree => true,
-            Policy::FromBase => match self.options.auto_assign {
+            IdPolicy::FirstFree => true,
+            IdPolicy::FromBase => match self.options.auto_assign {
                 AutoAssign::No => false,
                 AutoAssign::Yes | AutoAssign::Override => call.has_custom_barrier,
             },
@@ -414,11 +414,11 @@ impl<'a> CollectiveIds<'a> {
         if counts {
             let taker = *self.taken.entry(id).or_insert(Taker::Author);
             match self.options.policy {
-                Policy::FromBase if taker == Taker::Allocator => {
-                    return Err(CollectiveIdError::Conflict { id });
+                IdPolicy::FromBase if taker == Taker::Allocator => {
+                    return Err(CollectiveIdFault::Conflict { id });
                 }
                 // The allocator knew of the module's own ids beforehand.
-                Policy::FirstFree | Policy::FromBase => {}
+                IdPolicy::FirstFree | IdPolicy::FromBase => {}
             }
         }
         Ok(Some(id))
@@ -448,13 +448,13 @@ mod tests {
     use super::*;
     use crate::error::{Code, Fault};
 
-    const BARRIER: Call<'_> = Call { has_custom_barrier: true, ..Call::new(b"") };
+    const BARRIER: IdCall<'_> = IdCall { has_custom_barrier: true, ..IdCall::new(b"") };
 
-    fn tagged(tags: &[String]) -> Vec<Call<'_>> {
-        tags.iter().map(|tag| Call { tag: Some(tag), ..BARRIER }).collect()
+    fn tagged(tags: &[String]) -> Vec<IdCall<'_>> {
+        tags.iter().map(|tag| IdCall { tag: Some(tag), ..BARRIER }).collect()
     }
 
-    fn all(options: IdOptions, calls: &[Call<'_>]) -> Vec<Result<Option<u32>, Code>> {
+    fn all(options: IdOptions, calls: &[IdCall<'_>]) -> Vec<Result<Option<u32>, Code>> {
         let ids = collective_ids(options, calls).into_iter();
         ids.map(|id| Ok(id.map_err(|error| error.code())?.map(CollectiveId::get))).collect()
     }
@@ -464,7 +464,7 @@ mod tests {
         let tags: Vec<_> = (0..4).map(|i| i.to_string()).collect();
         let mut calls = tagged(&tags);
         calls.push(calls[3]);
-        let options = IdOptions::new(Policy::FirstFree).limit(3);
+        let options = IdOptions::new(IdPolicy::FirstFree).limit(3);
         let too_many = Err(Code::TooManyCollectiveIds);
         let given = [Ok(Some(0)), Ok(Some(1)), Ok(Some(2))];
 
@@ -479,8 +479,8 @@ mod tests {
 
     #[test]
     fn from_a_base_the_limit_only_warns() {
-        let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes).limit(1);
-        let calls = [BARRIER, Call { module: b"b", ..BARRIER }];
+        let options = IdOptions::new(IdPolicy::FromBase).auto_assign(AutoAssign::Yes).limit(1);
+        let calls = [BARRIER, IdCall { module: b"b", ..BARRIER }];
         let mut ids = CollectiveIds::new(options, &calls);
         ids.assign(&calls[0]).unwrap();
         assert!(!ids.exceeds_limit());
@@ -490,8 +490,8 @@ mod tests {
 
     #[test]
     fn by_key_no_id_conflicts() {
-        let options = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
-        let own = Call { collective_id: Some(7000.into()), module: b"b", ..BARRIER };
+        let options = IdOptions::new(IdPolicy::FromBase).auto_assign(AutoAssign::Yes);
+        let own = IdCall { collective_id: Some(7000.into()), module: b"b", ..BARRIER };
         let calls = [BARRIER, own];
         assert_eq!(all(options, &calls), [Ok(Some(7000)), Err(Code::CollectiveIdConflict)]);
         let by_key = options.order(IdOrder::ByKey);
@@ -501,38 +501,38 @@ mod tests {
     #[test]
     fn a_call_that_was_not_announced_is_given_the_next_id() {
         for order in [IdOrder::AsTheyCome, IdOrder::ByKey] {
-            let options = IdOptions::new(Policy::FirstFree).order(order);
+            let options = IdOptions::new(IdPolicy::FirstFree).order(order);
             let mut ids = CollectiveIds::new(options.auto_assign(AutoAssign::Yes), &[BARRIER]);
-            let late = Call { module: b"late", ..BARRIER };
+            let late = IdCall { module: b"late", ..BARRIER };
             assert_eq!(ids.assign(&BARRIER), Ok(Some(0.into())));
             assert_eq!(ids.assign(&late), Ok(Some(1.into())));
-            let own = Call { collective_id: Some(2.into()), ..late };
+            let own = IdCall { collective_id: Some(2.into()), ..late };
             assert_eq!(ids.assign(&own), Ok(Some(2.into())));
-            assert_eq!(ids.assign(&Call { module: b"later", ..BARRIER }), Ok(Some(3.into())));
+            assert_eq!(ids.assign(&IdCall { module: b"later", ..BARRIER }), Ok(Some(3.into())));
         }
     }
 
     #[test]
     fn each_fault_says_what_would_do() {
-        let own = Call { collective_id: Some(7000.into()), ..BARRIER };
-        let both = Call { tag: Some("t"), ..own };
-        let options = IdOptions::new(Policy::FirstFree);
-        let first = |options, calls: &[Call<'static>]| {
+        let own = IdCall { collective_id: Some(7000.into()), ..BARRIER };
+        let both = IdCall { tag: Some("t"), ..own };
+        let options = IdOptions::new(IdPolicy::FirstFree);
+        let first = |options, calls: &[IdCall<'static>]| {
             let mut ids = CollectiveIds::new(options, calls);
             calls.iter().find_map(|call| ids.assign(call).err()).unwrap()
         };
-        let from_base = IdOptions::new(Policy::FromBase).auto_assign(AutoAssign::Yes);
+        let from_base = IdOptions::new(IdPolicy::FromBase).auto_assign(AutoAssign::Yes);
         let cases = [
             (first(options, &[both]), Code::CollectiveIdAndTag, "collective_id=7000 or the tag t"),
             (first(options, &[BARRIER]), Code::MissingCollectiveId, "tag"),
             (
-                first(options, &[Call { has_custom_barrier: false, ..own }]),
+                first(options, &[IdCall { has_custom_barrier: false, ..own }]),
                 Code::UnexpectedCollectiveId,
                 "collective_id=7000",
             ),
             (first(from_base, &[BARRIER, own]), Code::CollectiveIdConflict, "below 7000"),
             (
-                first(options.limit(0), &[Call { tag: Some("t"), ..BARRIER }]),
+                first(options.limit(0), &[IdCall { tag: Some("t"), ..BARRIER }]),
                 Code::TooManyCollectiveIds,
                 "jax_pallas_auto_assign_collective_ids_limit",
             ),

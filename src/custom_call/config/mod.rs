@@ -1,17 +1,31 @@
 //! The backend config of a `tpu_custom_call`: what XLA is told about a kernel.
 
-use super::body::Body;
-use super::collective_id::CollectiveId;
-use super::color::{Color, InputColor};
-use super::config_parts::{
+pub(super) mod body;
+pub(super) mod flags;
+mod key;
+pub(super) mod libtpu;
+mod number;
+pub(super) mod open;
+pub(super) mod parts;
+#[cfg(feature = "read")]
+pub(super) mod read;
+#[cfg(feature = "read")]
+mod scalar;
+pub(super) mod sink;
+pub(super) mod write;
+
+use crate::custom_call::colors::color::{Color, InputColor};
+use crate::custom_call::ids::collective_id::CollectiveId;
+use crate::custom_call::params::words::{DeviceType, OptLevel, Tiling};
+use body::Body;
+use flags::Flags;
+use key::{CallKey, Extras, Key, TopKey, push_key};
+use libtpu::OneCoreMark;
+use open::{Open, RawJson};
+use parts::{
     ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig, MegachipConfig, ScopedMemory,
     SparseCoreConfig,
 };
-use super::flag::Flags;
-use super::key::{CallKey, Extras, Key, TopKey, push_key};
-use super::libtpu::OneCoreMark;
-use super::open::{Open, RawJson};
-use super::param_words::{DeviceType, OptLevel, Tiling};
 
 /// The backend config of a `tpu_custom_call`: what XLA is told about a kernel
 /// (JAX: `CustomCallBackendConfig`).
@@ -79,8 +93,8 @@ pub struct BackendConfig<'a> {
     pub flag_configs: Option<Vec<FlagConfig<'a>>>,
     /// How a libtpu before 0.0.50 is told that the kernel runs on one core.
     pub megachip_parallelism_config: Option<MegachipConfig<'a>>,
-    pub(super) top_extras: Extras<'a, TopKey>,
-    pub(super) call_extras: Extras<'a, CallKey>,
+    top_extras: Extras<'a, TopKey>,
+    call_extras: Extras<'a, CallKey>,
 }
 
 impl Default for BackendConfig<'_> {
@@ -260,7 +274,7 @@ impl<'a> BackendConfig<'a> {
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn unknown(&self) -> Vec<Unknown<'a>> {
+    pub fn unknown(&self) -> Vec<UnknownKey<'a>> {
         let mut found = Vec::new();
         let mut in_object = Collector(&mut found);
         in_object.keys("", &self.top_extras);
@@ -302,7 +316,7 @@ impl<'a> BackendConfig<'a> {
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unknown<'a> {
+pub struct UnknownKey<'a> {
     /// Where it stands: `custom_call_config.new`, `scoped_memory_configs[0].new`.
     pub path: String,
     /// Its value.
@@ -310,14 +324,14 @@ pub struct Unknown<'a> {
 }
 
 /// Gathers unknown keys with their paths.
-struct Collector<'f, 'a>(&'f mut Vec<Unknown<'a>>);
+struct Collector<'f, 'a>(&'f mut Vec<UnknownKey<'a>>);
 
 impl<'a> Collector<'_, 'a> {
     fn keys<K: Key>(&mut self, object: &str, extras: &Extras<'a, K>) {
         self.0.extend(extras.unknown().map(|extra| {
             let mut path = object.to_owned();
             push_key(&mut path, &extra.key);
-            Unknown { path, value: extra.value }
+            UnknownKey { path, value: extra.value }
         }));
     }
 

@@ -1,12 +1,14 @@
 //! Finds every `tpu_custom_call` in a dump: StableHLO as JAX prints it, HLO as XLA does.
 
+mod tokens;
+
 use super::config::BackendConfig;
-use super::read::InvalidConfig;
-use super::tokens::{Brackets, Escapes, Token, Tokens, unescape};
+use super::config::read::InvalidConfig;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
 use std::ops::Range;
+use tokens::{Brackets, Escapes, Token, Tokens, unescape};
 
 /// A dump that is being searched. It may be of any length: it takes as much memory
 /// as its longest line, twice.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// flags.insert(FlagName::new("xla_tpu_level")?, FlagValue::Int(3));
 /// let names: Vec<_> = flags.iter().map(|(name, _)| name.as_str()).collect();
 /// assert_eq!(names, ["xla_tpu_enable_x", "xla_tpu_level"]);
-/// # Ok::<(), mosaic_memspace::custom_call::FlagError>(())
+/// # Ok::<(), mosaic_memspace::custom_call::FlagFault>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
@@ -38,7 +38,7 @@ impl Flags {
     /// Flags as they came from outside.
     ///
     /// # Errors
-    /// Every [`FlagError`], in the order of the flags.
+    /// Every [`FlagFault`], in the order of the flags.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{Flags, WrittenFlagValue};
@@ -51,7 +51,7 @@ impl Flags {
     /// ```
     pub fn from_written<'a>(
         written: impl IntoIterator<Item = (&'a str, WrittenFlagValue)>,
-    ) -> Result<Self, Vec<FlagError>> {
+    ) -> Result<Self, Vec<FlagFault>> {
         let mut flags = Self::new();
         let mut errors = Vec::new();
         for (name, value) in written {
@@ -78,7 +78,7 @@ impl Flags {
     /// let name = FlagName::new("a")?;
     /// assert_eq!(flags.insert(name.clone(), FlagValue::Int(1)), None);
     /// assert_eq!(flags.insert(name, FlagValue::Int(2)), Some(FlagValue::Int(1)));
-    /// # Ok::<(), mosaic_memspace::custom_call::FlagError>(())
+    /// # Ok::<(), mosaic_memspace::custom_call::FlagFault>(())
     /// ```
     pub fn insert(&mut self, name: FlagName, value: FlagValue) -> Option<FlagValue> {
         let place = *self.places.entry(name.clone()).or_insert(self.entries.len());
@@ -154,14 +154,14 @@ impl FlagName {
     /// `name`, if it is its own JSON text.
     ///
     /// # Errors
-    /// [`FlagError::NameUnsafe`]
-    pub fn new(name: &str) -> Result<Self, FlagError> {
+    /// [`FlagFault::NameUnsafe`]
+    pub fn new(name: &str) -> Result<Self, FlagFault> {
         let harmless = |character: char| {
             !matches!(character, '"' | '\\') && character.is_ascii() && character >= ' '
         };
         match name.chars().find(|character| !harmless(*character)) {
             None => Ok(Self(name.into())),
-            Some(character) => Err(FlagError::NameUnsafe { name: name.to_owned(), character }),
+            Some(character) => Err(FlagFault::NameUnsafe { name: name.to_owned(), character }),
         }
     }
 
@@ -170,7 +170,7 @@ impl FlagName {
     /// ```
     /// use mosaic_memspace::custom_call::FlagName;
     /// assert_eq!(FlagName::new("a")?.as_str(), "a");
-    /// # Ok::<(), mosaic_memspace::custom_call::FlagError>(())
+    /// # Ok::<(), mosaic_memspace::custom_call::FlagFault>(())
     /// ```
     pub fn as_str(&self) -> &str {
         &self.0
@@ -209,7 +209,7 @@ impl FlagValue {
     /// The value of the flag `name` as it came from outside.
     ///
     /// # Errors
-    /// [`FlagError::NonFinite`], and [`FlagError::InvalidValue`] for anything but a
+    /// [`FlagFault::NonFinite`], and [`FlagFault::InvalidValue`] for anything but a
     /// boolean, an integer of 64 bits, or a float.
     ///
     /// ```
@@ -220,18 +220,18 @@ impl FlagValue {
     ///     "invalid flag value: no, of flag a"
     /// );
     /// ```
-    pub fn new(name: &str, written: WrittenFlagValue) -> Result<Self, FlagError> {
+    pub fn new(name: &str, written: WrittenFlagValue) -> Result<Self, FlagFault> {
         match written {
             WrittenFlagValue::Bool(value) => Ok(Self::Bool(value)),
             WrittenFlagValue::Int(value) => Ok(Self::Int(value)),
             WrittenFlagValue::Float(value) => {
-                Finite::new(value).map(Self::Float).ok_or_else(|| FlagError::NonFinite {
+                Finite::new(value).map(Self::Float).ok_or_else(|| FlagFault::NonFinite {
                     name: name.to_owned(),
                     value: value.to_string(),
                 })
             }
             WrittenFlagValue::Str(text) | WrittenFlagValue::Other(text) => {
-                Err(FlagError::InvalidValue { name: name.to_owned(), value: text })
+                Err(FlagFault::InvalidValue { name: name.to_owned(), value: text })
             }
         }
     }
@@ -315,7 +315,7 @@ impl Finite {
 /// A flag that cannot be written.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::{FlagError, FlagValue};
+/// use mosaic_memspace::custom_call::{FlagFault, FlagValue};
 /// use mosaic_memspace::error::{Code, Fault};
 ///
 /// let error = FlagValue::new("x", f64::NAN.into()).unwrap_err();
@@ -325,7 +325,7 @@ impl Finite {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum FlagError {
+pub enum FlagFault {
     /// A name that is not its own JSON text.
     #[error("flag name {} holds {character:?}, which would break the JSON", Shown(name))]
     NameUnsafe {
@@ -352,7 +352,7 @@ pub enum FlagError {
     },
 }
 
-impl FlagError {
+impl FlagFault {
     /// The flag's name, as it came.
     pub fn name(&self) -> &str {
         match self {
@@ -363,7 +363,7 @@ impl FlagError {
     }
 }
 
-impl Fault for FlagError {
+impl Fault for FlagFault {
     fn code(&self) -> Code {
         match self {
             Self::NameUnsafe { .. } => Code::FlagNameUnsafe,
@@ -403,7 +403,7 @@ mod tests {
     fn all_faults_come_at_once_in_order() {
         let written = [("a\"", true.into()), ("b", f64::NAN.into()), ("c", "no".into())];
         let errors = Flags::from_written(written).unwrap_err();
-        let names: Vec<_> = errors.iter().map(FlagError::name).collect();
+        let names: Vec<_> = errors.iter().map(FlagFault::name).collect();
         assert_eq!(names, ["a\"", "b", "c"]);
     }
 

@@ -1,20 +1,20 @@
 //! The backend config's JSON, byte for byte as JAX 0.12.0.1 writes it.
 
+use super::BackendConfig;
 use super::body::{Base64, Body};
-use super::config::BackendConfig;
-use super::config_parts::{
-    ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig, MegachipConfig, ScopedMemory,
-    SparseCoreConfig,
-};
-use super::flag::FlagValue;
+use super::flags::FlagValue;
 use super::key::{
     CallKey, CompEnvKey, CostKey, Extras, FlagKey, FlagValueKey, InputColorKey, Key, MegachipKey,
     OutputColorKey, ScopedKey, SparseCoreKey, TopKey,
 };
 use super::number::{FLOAT, python_float};
 use super::open::{Open, RawJson};
-use super::param_words::DeviceType;
+use super::parts::{
+    ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig, MegachipConfig, ScopedMemory,
+    SparseCoreConfig,
+};
 use super::sink::{LIST, Layout, Length, Members, Sink, list};
+use crate::custom_call::params::words::DeviceType;
 use std::borrow::Cow;
 
 impl BackendConfig<'_> {
@@ -110,7 +110,7 @@ fn object<S: Sink, K: Key>(
     members.end();
 }
 
-pub(super) fn write<S: Sink>(config: &BackendConfig<'_>, sink: &mut S) {
+pub(in crate::custom_call) fn write<S: Sink>(config: &BackendConfig<'_>, sink: &mut S) {
     object(sink, &SPACED, &config.top_extras, |key, members| match key {
         TopKey::CustomCallConfig => custom_call_config(config, members.value_of(key)),
         TopKey::SparseCoreConfig => {

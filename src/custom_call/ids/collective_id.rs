@@ -10,7 +10,7 @@ use std::fmt;
 /// use mosaic_memspace::custom_call::CollectiveId;
 /// assert_eq!(CollectiveId::new(7000).map(CollectiveId::get), Ok(7000));
 /// assert_eq!(CollectiveId::from(3), CollectiveId::new(3)?);
-/// # Ok::<(), mosaic_memspace::custom_call::CollectiveIdError>(())
+/// # Ok::<(), mosaic_memspace::custom_call::CollectiveIdFault>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CollectiveId(u32);
@@ -19,7 +19,7 @@ impl CollectiveId {
     /// The id with this number.
     ///
     /// # Errors
-    /// [`CollectiveIdError::OutOfRange`]
+    /// [`CollectiveIdFault::OutOfRange`]
     ///
     /// ```
     /// use mosaic_memspace::custom_call::CollectiveId;
@@ -29,9 +29,9 @@ impl CollectiveId {
     /// );
     /// ```
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
-    pub const fn new(number: i64) -> Result<Self, CollectiveIdError> {
+    pub const fn new(number: i64) -> Result<Self, CollectiveIdFault> {
         if number < 0 || number > u32::MAX as i64 {
-            return Err(CollectiveIdError::OutOfRange { number });
+            return Err(CollectiveIdFault::OutOfRange { number });
         }
         Ok(Self(number as u32))
     }
@@ -62,12 +62,12 @@ impl fmt::Display for CollectiveId {
 /// One kernel call of a module, as far as its id depends on it.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::Call;
-/// let call = Call { has_custom_barrier: true, ..Call::new(b"a serialised kernel") };
+/// use mosaic_memspace::custom_call::IdCall;
+/// let call = IdCall { has_custom_barrier: true, ..IdCall::new(b"a serialised kernel") };
 /// assert_eq!(call.collective_id, None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call<'a> {
+pub struct IdCall<'a> {
     /// The serialised kernel.
     pub module: &'a [u8],
     /// What the kernel calls its barrier semaphore (`get_barrier_semaphore`'s tag).
@@ -82,11 +82,11 @@ pub struct Call<'a> {
     pub allow_collective_id_without_custom_barrier: bool,
 }
 
-impl<'a> Call<'a> {
+impl<'a> IdCall<'a> {
     /// A call of this kernel that has neither a barrier nor an id.
     ///
     /// ```
-    /// assert!(!mosaic_memspace::custom_call::Call::new(b"").has_custom_barrier);
+    /// assert!(!mosaic_memspace::custom_call::IdCall::new(b"").has_custom_barrier);
     /// ```
     pub const fn new(module: &'a [u8]) -> Self {
         Self {
@@ -103,23 +103,23 @@ impl<'a> Call<'a> {
     /// ids are given out.
     ///
     /// # Errors
-    /// [`CollectiveIdError::Missing`] and [`CollectiveIdError::Unexpected`]
+    /// [`CollectiveIdFault::Missing`] and [`CollectiveIdFault::Unexpected`]
     ///
     /// ```
-    /// use mosaic_memspace::custom_call::Call;
-    /// assert!(Call::new(b"").check(None).is_ok());
+    /// use mosaic_memspace::custom_call::IdCall;
+    /// assert!(IdCall::new(b"").check(None).is_ok());
     /// assert_eq!(
-    ///     Call::new(b"").check(Some(3.into())).unwrap_err().to_string(),
+    ///     IdCall::new(b"").check(Some(3.into())).unwrap_err().to_string(),
     ///     "collective_id has to be unspecified or None when not using a custom barrier"
     /// );
     /// ```
-    pub const fn check(&self, id: Option<CollectiveId>) -> Result<(), CollectiveIdError> {
+    pub const fn check(&self, id: Option<CollectiveId>) -> Result<(), CollectiveIdFault> {
         match id {
-            None if self.has_custom_barrier => Err(CollectiveIdError::Missing),
+            None if self.has_custom_barrier => Err(CollectiveIdFault::Missing),
             Some(id)
                 if !self.has_custom_barrier && !self.allow_collective_id_without_custom_barrier =>
             {
-                Err(CollectiveIdError::Unexpected { id })
+                Err(CollectiveIdFault::Unexpected { id })
             }
             None | Some(_) => Ok(()),
         }
@@ -129,17 +129,17 @@ impl<'a> Call<'a> {
 /// A call that cannot have the collective id that it has, or has none and needs one.
 ///
 /// ```
-/// use mosaic_memspace::custom_call::{Call, CollectiveIdError};
+/// use mosaic_memspace::custom_call::{IdCall, CollectiveIdFault};
 /// use mosaic_memspace::error::{Code, Fault};
 ///
-/// let call = Call { has_custom_barrier: true, ..Call::new(b"") };
+/// let call = IdCall { has_custom_barrier: true, ..IdCall::new(b"") };
 /// let error = call.check(None).unwrap_err();
-/// assert_eq!(error, CollectiveIdError::Missing);
+/// assert_eq!(error, CollectiveIdFault::Missing);
 /// assert_eq!(error.code(), Code::MissingCollectiveId);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CollectiveIdError {
+pub enum CollectiveIdFault {
     /// An id and a tag on one call.
     #[error(
         "conflicting collective_id: CompilerParams has {id} but get_barrier_semaphore has tag {}",
@@ -180,7 +180,7 @@ pub enum CollectiveIdError {
     },
 }
 
-impl Fault for CollectiveIdError {
+impl Fault for CollectiveIdFault {
     fn code(&self) -> Code {
         match self {
             Self::IdAndTag { .. } => Code::CollectiveIdAndTag,

@@ -1,10 +1,11 @@
 //! The colours that the two ends of an alias share.
 
-use super::alias::{Alias, AliasColors, AliasError, AliasFaults, AliasWarning, Side};
+use super::alias::{Alias, AliasColors, AliasFault, AliasFaults, AliasWarning};
 use super::color::{Color, InputColor, jax_color};
 use crate::core_type::CoreType;
 use crate::memory_space::{MemorySpace, Resolved};
 use crate::resolve::resolve;
+use crate::rules::Role;
 use std::collections::{HashMap, HashSet};
 
 /// Where an author put an input or an output.
@@ -59,7 +60,7 @@ pub enum HbmSpecs {
 /// what JAX loses silently is warned of.
 ///
 /// # Errors
-/// Every [`AliasError`], with the warnings: of the inputs, the outputs, then the
+/// Every [`AliasFault`], with the warnings: of the inputs, the outputs, then the
 /// aliases, in their order.
 ///
 /// ```
@@ -116,7 +117,7 @@ pub fn alias_colors(
 /// Python would count a negative number from the end; here there is none.
 ///
 /// # Errors
-/// The first [`AliasError`] that JAX meets: an alias out of range, an output's colour,
+/// The first [`AliasFault`] that JAX meets: an alias out of range, an output's colour,
 /// an input's colour, then a conflict in the order of the two passes.
 ///
 /// ```
@@ -139,14 +140,14 @@ pub fn jax_alias_colors(
     outputs: &[Placed],
     aliases: &[Alias],
     core_type: CoreType,
-) -> Result<AliasColors, AliasError> {
+) -> Result<AliasColors, AliasFault> {
     for alias in aliases {
         in_range(*alias, inputs.len(), outputs.len())?;
     }
     let mut errors = Vec::new();
     let own = Own::new(inputs, outputs, core_type, |error| errors.push(error));
     // Outputs are looked at first.
-    errors.sort_by_key(|error| error.side() != Some(Side::Output));
+    errors.sort_by_key(|error| error.role() != Some(Role::Output));
     let mut sides = own.listed(inputs, outputs);
     errors.extend(sides.carry_both_ways(inputs.len(), outputs.len(), aliases));
     match errors.into_iter().next() {
@@ -166,19 +167,19 @@ impl Own {
         inputs: &[Placed],
         outputs: &[Placed],
         core_type: CoreType,
-        mut error: impl FnMut(AliasError),
+        mut error: impl FnMut(AliasFault),
     ) -> Self {
-        let mut colors = |side, values: &[Placed]| {
+        let mut colors = |role, values: &[Placed]| {
             let color = |(index, value): (usize, &Placed)| {
                 jax_color(value.annotated, core_type).unwrap_or_else(|fault| {
-                    error(AliasError::Color { side, index, fault });
+                    error(AliasFault::Color { role, index, fault });
                     None
                 })
             };
             values.iter().enumerate().map(color).collect()
         };
-        let inputs = colors(Side::Input, inputs);
-        let outputs = colors(Side::Output, outputs);
+        let inputs = colors(Role::Input, inputs);
+        let outputs = colors(Role::Output, outputs);
         Self { inputs, outputs }
     }
 
@@ -237,7 +238,7 @@ impl Sides {
         inputs: usize,
         outputs: usize,
         aliases: &[Alias],
-    ) -> Vec<AliasError> {
+    ) -> Vec<AliasFault> {
         let mut conflicts = Vec::new();
         // The second pass meets the first one's conflicts again.
         let mut met = HashSet::new();
@@ -245,7 +246,7 @@ impl Sides {
             if let Some(&alias) = aliases.get(number)
                 && met.insert(alias)
             {
-                conflicts.push(AliasError::Conflict { alias, input, output });
+                conflicts.push(AliasFault::Conflict { alias, input, output });
             }
         };
         if let Some(from) = &self.inputs {
@@ -268,9 +269,9 @@ impl Sides {
         core_type: CoreType,
     ) -> Vec<AliasWarning> {
         let mut unplaced = Vec::new();
-        for (side, values, colors) in [
-            (Side::Input, inputs, self.inputs.as_ref()),
-            (Side::Output, outputs, self.outputs.as_ref()),
+        for (role, values, colors) in [
+            (Role::Input, inputs, self.inputs.as_ref()),
+            (Role::Output, outputs, self.outputs.as_ref()),
         ] {
             for (index, value) in values.iter().enumerate() {
                 let in_hbm = value
@@ -278,7 +279,7 @@ impl Sides {
                     .is_some_and(|space| resolve(space, core_type) == Resolved::HBM);
                 let elsewhere = value.annotated.is_some_and(is_a_memory);
                 if in_hbm && !elsewhere && color_at(colors, index).is_none() {
-                    unplaced.push(AliasWarning::HbmSpecUncolored { side, index });
+                    unplaced.push(AliasWarning::HbmSpecUncolored { role, index });
                 }
             }
         }
@@ -294,9 +295,9 @@ impl Sides {
     ) {
         for warning in unplaced {
             match warning {
-                AliasWarning::HbmSpecUncolored { side, index } => match side {
-                    Side::Input => set(&mut self.inputs, inputs, *index, Color::Hbm),
-                    Side::Output => set(&mut self.outputs, outputs, *index, Color::Hbm),
+                AliasWarning::HbmSpecUncolored { role, index } => match role {
+                    Role::Input => set(&mut self.inputs, inputs, *index, Color::Hbm),
+                    Role::Output => set(&mut self.outputs, outputs, *index, Color::Hbm),
                 },
                 AliasWarning::SpaceLost { .. } => {}
             }
@@ -315,15 +316,15 @@ impl Sides {
     ) -> Vec<AliasWarning> {
         let mut lost = Vec::new();
         for &alias in aliases {
-            for (side, value, own, color) in [
+            for (role, value, own, color) in [
                 (
-                    Side::Input,
+                    Role::Input,
                     inputs.get(alias.input),
                     own.inputs.get(alias.input).copied().flatten(),
                     color_at(self.inputs.as_ref(), alias.input),
                 ),
                 (
-                    Side::Output,
+                    Role::Output,
                     outputs.get(alias.output),
                     own.outputs.get(alias.output).copied().flatten(),
                     color_at(self.outputs.as_ref(), alias.output),
@@ -333,7 +334,7 @@ impl Sides {
                 if let (Some(space), Some(color)) = (memory, color)
                     && own != Some(color)
                 {
-                    lost.push(AliasWarning::SpaceLost { alias, side, space, color });
+                    lost.push(AliasWarning::SpaceLost { alias, role, space, color });
                 }
             }
         }
@@ -378,22 +379,22 @@ fn set(colors: &mut Option<Colors>, len: usize, index: usize, color: Color) {
     }
 }
 
-fn in_range(alias: Alias, inputs: usize, outputs: usize) -> Result<(), AliasError> {
+fn in_range(alias: Alias, inputs: usize, outputs: usize) -> Result<(), AliasFault> {
     if alias.input >= inputs {
-        return Err(AliasError::OutOfRange { alias, side: Side::Input, count: inputs });
+        return Err(AliasFault::OutOfRange { alias, role: Role::Input, count: inputs });
     }
     if alias.output >= outputs {
-        return Err(AliasError::OutOfRange { alias, side: Side::Output, count: outputs });
+        return Err(AliasFault::OutOfRange { alias, role: Role::Output, count: outputs });
     }
     Ok(())
 }
 
 /// The aliases that name an input and an output each, none of them again.
-pub(super) fn sound(
+pub(in crate::custom_call) fn sound(
     inputs: usize,
     outputs: usize,
     aliases: &[Alias],
-    errors: &mut Vec<AliasError>,
+    errors: &mut Vec<AliasFault>,
 ) -> Vec<Alias> {
     let mut of_input = HashMap::new();
     let mut of_output = HashMap::new();
@@ -406,11 +407,11 @@ pub(super) fn sound(
         let of_input = of_input.insert(alias.input, alias);
         let of_output = of_output.insert(alias.output, alias);
         if let Some(before) = of_input {
-            errors.push(AliasError::Repeated { alias, side: Side::Input, before });
+            errors.push(AliasFault::Repeated { alias, role: Role::Input, before });
             continue;
         }
         if let Some(before) = of_output {
-            errors.push(AliasError::Repeated { alias, side: Side::Output, before });
+            errors.push(AliasFault::Repeated { alias, role: Role::Output, before });
             continue;
         }
         sound.push(alias);
@@ -552,7 +553,7 @@ mod tests {
         let second = Alias { input: 0, output: 1 };
         let error = jax_alias_colors(&[NOTHING], &[HBM, VMEM], &[SAME, second], CoreType::Tc);
         let conflict =
-            AliasError::Conflict { alias: second, input: Color::Hbm, output: Color::Vmem };
+            AliasFault::Conflict { alias: second, input: Color::Hbm, output: Color::Vmem };
         assert_eq!(error, Err(conflict));
     }
 
@@ -589,7 +590,7 @@ mod tests {
     fn a_conflict_names_its_pair_and_what_would_do() {
         let alias = Alias { input: 1, output: 0 };
         let error = jax_alias_colors(&[NOTHING, VMEM], &[HBM], &[alias], CoreType::Tc).unwrap_err();
-        let expected = AliasError::Conflict { alias, input: Color::Vmem, output: Color::Hbm };
+        let expected = AliasFault::Conflict { alias, input: Color::Vmem, output: Color::Hbm };
         assert_eq!(error, expected);
         assert_eq!(
             error.help(),
