@@ -378,6 +378,20 @@ codes! {
     FlagNameUnsafe Error "a compiler flag whose name would break the JSON"
         => "name the flag with letters, digits and underscores";
 
+    // Descriptions that cannot be used.
+    NotJson Error "a text that is not JSON where a kernel should be described"
+        => "JSON has commas between values, keys and strings in double quotes, and no comments";
+    WrongValue Error "a value of another kind than its field takes"
+        => "write what the message says; `mosaic-memspace schema` says it of every field";
+    UnknownField Error "a field that the description does not have"
+        => "use a field that `mosaic-memspace schema` names";
+    MissingField Error "a field that must be there and is not"
+        => "add the field that the message names";
+    DuplicateField Error "a field that is there twice"
+        => "keep one of the two";
+    MisplacedField Error "a field that does not go with another"
+        => "take one of the two out";
+
     // Reading what XLA was handed.
     InvalidConfig Error "a backend config that cannot be read"
         => "give the JSON that a tpu_custom_call carries as its backend_config";

@@ -64,6 +64,8 @@ pub mod fit;
 pub mod kernel;
 mod memory_space;
 mod mesh;
+#[cfg(feature = "read")]
+pub mod read;
 mod resolve;
 pub mod rules;
 mod word;

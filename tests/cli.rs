@@ -2,7 +2,8 @@
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "a test")]
 
-use mosaic_memspace::kernel::{input_schema, output_schema};
+use mosaic_memspace::kernel::output_schema;
+use mosaic_memspace::read::input_schema;
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};
@@ -95,11 +96,11 @@ fn a_name_that_is_too_long_is_cut_for_people() {
     let run = check(&[], &kernel.to_string());
     assert!(run.status == 1 && run.out.len() < 40_000, "{} bytes", run.out.len());
     let run = check(&[], &format!(r#"{{"core_type": "tc", "operands": [], "{long}": 1}}"#));
-    assert!(run.status == 2 && run.err.len() < 1000, "{} bytes", run.err.len());
-    assert!(run.err.contains("… (100000 bytes)`, expected one of `name`, "), "{}", run.err);
+    assert!(run.status == 2 && run.err.len() < 4000, "{} bytes", run.err.len());
+    assert!(run.err.contains("… (100000 bytes)`\n --> <stdin>:1:37\n"), "{}", run.err);
     let run = check(&[], &format!(r#"{{"core_type": "tc", "operands": "{long}"}}"#));
-    assert!(run.status == 2 && run.err.len() < 1000, "{} bytes", run.err.len());
-    assert!(run.err.contains("…, expected a sequence"), "{}", run.err);
+    assert!(run.status == 2 && run.err.len() < 2000, "{} bytes", run.err.len());
+    assert!(run.err.contains("n… (100002 bytes)` where a list belongs\n"), "{}", run.err);
 }
 
 /// In a file of one line each place lies as far from its start as from the last one.
@@ -160,51 +161,117 @@ fn what_cannot_be_used_is_told_by_place_with_exit_status_2() {
     let field = SOUND.replace("\"index_map\"", "\"index_mp\"");
     let deep = "[".repeat(200_000);
     let deep_grid = SOUND.replace("[4]", &format!("{deep}{}", "]".repeat(200_000)));
-    let deep_flag = format!("{{\"xla\": {deep}{}}}", "]".repeat(200_000));
-    let deep_flag =
-        WARNED.replace("{\"vmem_limit_bytes\": 200000000}", &format!("{{\"flags\": {deep_flag}}}"));
     for (text, told) in [
-        ("", ": <stdin>: no kernel in it"),
-        (" \n\t", ": <stdin>: no kernel in it"),
-        ("[]", ": <stdin>: no kernel in it"),
-        ("{", ": <stdin>:1:1: EOF while parsing an object"),
-        ("kernel", ": <stdin>:1:1: expected value"),
-        ("3", ": <stdin>:1:1: invalid type: integer `3`, expected an object"),
-        ("null", ": <stdin>:1:4: invalid type: null, expected an object"),
-        ("{}", ": <stdin>:1:2: missing field `operands`"),
-        ("{\"operands\": []}", "missing field `core_type` or `mesh`"),
-        (
-            &*field,
-            ": <stdin>:3:52: operands[0].index_mp: unknown field `index_mp`; did you mean `index_map`?",
-        ),
-        (&*deep, ": <stdin>:1:200000: EOF while parsing a list"),
-        (&*deep_grid, "grid[0]: invalid type: sequence, expected u64"),
-        (&*deep_flag, "recursion limit exceeded"),
+        ("{", "[NotJson]: `{` is never closed\n --> <stdin>:1:1\n"),
+        ("kernel", "[NotJson]: `kernel` where true, false, null, or a string"),
+        ("3", "[WrongValue]: `3` where an object belongs\n --> <stdin>:1:1\n"),
+        ("null", "[WrongValue]: `null` where an object belongs\n --> <stdin>:1:1\n"),
+        ("{\"core_type\": \"tc\"}", "[MissingField]: missing field `operands`\n --> <stdin>:1:1\n"),
+        ("{\"operands\": []}", "[MissingField]: missing field `core_type` or `mesh`\n"),
+        (&*field, "[UnknownField]: unknown field `index_mp`\n --> <stdin>:3:43\n"),
+        (&*field, "^^^^^^^^^^ operands[0].index_mp\n  |\n  = help: did you mean index_map? "),
+        (&*deep, "[NotJson]: `[` is never closed\n --> <stdin>:1:200000\n"),
+        (&*deep_grid, "[WrongValue]: a list where an integer from 0 to 2^64 - 1 belongs\n"),
         (
             "{\"core_type\": \"tc\", \"operands\": {}}",
-            "operands: invalid type: map, expected a sequence",
+            "[WrongValue]: an object where a list belongs\n --> <stdin>:1:33\n",
         ),
         (
             "{\"core_type\": \"tc\", \"operands\": [], \"grid\": [-1]}",
-            "grid[0]: invalid value: integer `-1`, expected u64",
+            "  = help: the steps along each axis; null is known only when the kernel runs\n",
         ),
         (
             "{\"core_type\": \"tc\", \"operands\": [], \"params\": []}",
-            "params: invalid type: sequence, expected an object",
+            "[WrongValue]: a list where an object belongs\n",
+        ),
+        (
+            "{\"core_type\": \"tc\", \"operands\": [], \"core_type\": \"tc\"}",
+            "[DuplicateField]: the field `core_type` is there twice\n --> <stdin>:1:37\n",
         ),
     ] {
         let run = check(&[], text);
         let shown: String = text.chars().take(80).collect();
         assert_eq!((run.status, &*run.out), (2, ""), "{shown}");
-        assert!(run.err.starts_with("error: ") && run.err.contains(told), "{shown}: {}", run.err);
+        assert!(run.err.starts_with("error[") && run.err.contains(told), "{shown}: {}", run.err);
+        let faults = if text == deep { 2 } else { 1 };
+        assert_eq!(run.err.matches("error[").count(), faults, "{shown}: {}", run.err);
     }
+    for nothing in ["", " \n\t", "[]"] {
+        let run = check(&[], nothing);
+        assert_eq!((run.status, &*run.err), (2, "error: <stdin>: no kernel in it\n"));
+    }
+    let flag = format!("{{\"flags\": {{\"xla\": {deep}{}}}}}", "]".repeat(200_000));
+    let run = check(&[], &WARNED.replace("{\"vmem_limit_bytes\": 200000000}", &flag));
+    assert_eq!((run.status, run.out.contains("[InvalidFlagValue]")), (1, true), "{}", run.err);
 }
 
 #[test]
-fn kernels_before_one_that_cannot_be_used_are_still_reported() {
-    let run = check(&["--format", "json"], &format!("{SOUND}\n{WARNED}\n{{\"grid\": 3}}"));
-    assert_eq!((run.status, names(&run)), (2, vec!["sound".to_owned(), "warned".to_owned()]));
-    assert!(run.err.contains(": <stdin>:6:"), "{}", run.err);
+fn all_that_is_wrong_with_a_description_is_told_at_once() {
+    let text = r#"{"core_type": 7, "gird": [4], "gird": [4],
+ "operands": [{"role": "out", "array_shape": [8, -8, "8"], "dtype": None,},
+              {"name": 1 "role": "in", "array_shape": []}],
+ "accesses": [{"op": "load", "ref": "x", "src": "y"}], "custom_barrier": 01,
+ "scratch": [{"shape": [8]
+"#;
+    let run = check(&[], text);
+    let told = |line: &str| Some(line.strip_prefix("error[")?.split_once(']')?.0.to_owned());
+    let codes: Vec<_> = run.err.lines().filter_map(told).collect();
+    let expected = [
+        "WrongValue",
+        "UnknownField",
+        "UnknownField",
+        "WrongValue",
+        "WrongValue",
+        "NotJson",
+        "NotJson",
+        "MissingField",
+        "WrongValue",
+        "NotJson",
+        "MissingField",
+        "MisplacedField",
+        "NotJson",
+        "NotJson",
+    ];
+    assert_eq!(codes, expected, "{}", run.err);
+    assert!(run.err.contains("`{` is never closed\n --> <stdin>:5:14\n"), "{}", run.err);
+}
+
+#[test]
+fn one_that_cannot_be_used_hides_no_other() {
+    let one_line = |kernel: &str| kernel.replace('\n', " ");
+    let (sound, warned) = (one_line(SOUND), one_line(WARNED));
+    let broken = &sound[..sound.len() - 3];
+    for (text, told) in [
+        (format!("{sound}\n{{\"grid\": 3}}\n{warned}\n"), 3),
+        (format!("[{sound},\n{{\"grid\": 3}},\n{warned}]\n"), 3),
+        (format!("{sound}\n{broken}\n{warned}\n"), 1),
+        (format!("{sound}\nnonsense: [\n{warned}\n"), 2),
+        (format!("[\n{sound},\n{broken}\n,\n{warned}\n]"), 1),
+        (format!("[{sound}\n{warned}]"), 1),
+        (format!("[{sound}, {warned}"), 1),
+        (format!("[{sound}, {warned}] {{"), 1),
+        (format!("{sound}{warned}{{"), 1),
+    ] {
+        let run = check(&["--format", "json"], &text);
+        assert_eq!((run.status, names(&run)), (2, vec!["sound".to_owned(), "warned".to_owned()]));
+        assert_eq!(run.err.matches("error[").count(), told, "{text}: {}", run.err);
+    }
+    let folder = Folder::new("others");
+    let first = folder.file("first.json", "{\"grid\": 3}");
+    let latin = folder.path("latin.json");
+    fs::write(&latin, b"\xf6").unwrap();
+    let last = folder.file("last.json", SOUND);
+    let page = folder.path("page.html");
+    let missing = folder.path("missing.json");
+    let run = run(
+        &["check", "--format", "json", "--report", &page, &first, &missing, &latin, &last],
+        b"",
+    );
+    assert_eq!((run.status, names(&run)), (2, vec!["sound".to_owned()]));
+    for file in [first, missing, latin] {
+        assert!(run.err.contains(&file), "{file}: {}", run.err);
+    }
+    assert!(fs::read_to_string(page).unwrap().contains("last.json:1"));
 }
 
 #[test]
@@ -360,10 +427,10 @@ fn the_schemas_are_those_of_the_library() {
     for (arguments, schema) in [
         (&["schema"][..], input_schema()),
         (&["schema", "input"], input_schema()),
-        (&["schema", "output"], output_schema()),
+        (&["schema", "output"], output_schema().to_value()),
     ] {
         let printed: Value = serde_json::from_str(&run(arguments, b"").out).unwrap();
-        assert_eq!(printed, schema.to_value());
+        assert_eq!(printed, schema);
     }
     assert_eq!(run(&["schema", "kernel"], b"").status, 2);
 }

@@ -13,7 +13,7 @@ use crate::rules::{self, AccessOp, AccessShape, BlockDim, DmaMode, GridAxis, Ind
 
 /// A kernel's description.
 ///
-/// Built step by step here; read from JSON by `Kernels` of feature `read`.
+/// Built step by step here; read from JSON by `read::Kernels` of feature `read`.
 /// Nothing is checked before [`check`](Self::check) or [`resolve`](Self::resolve).
 ///
 /// ```
@@ -34,34 +34,34 @@ use crate::rules::{self, AccessOp, AccessShape, BlockDim, DmaMode, GridAxis, Ind
 /// assert_eq!(bytes, [Some(131_072), Some(131_072)]);
 /// # Ok::<(), mosaic_memspace::kernel::Diagnostics>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
-    pub(super) name: Option<String>,
-    pub(super) chip: Option<OnChip>,
-    pub(super) core_type: Option<Spelled<CoreType>>,
-    pub(super) mesh: Option<MeshSpec>,
-    pub(super) grid: Vec<Option<u64>>,
-    pub(super) scalar_prefetch: Vec<Prefetch>,
-    pub(super) operands: Vec<Operand>,
-    pub(super) scratch: Vec<Scratch>,
-    pub(super) aliases: Vec<(i64, i64)>,
-    pub(super) params: Params,
-    pub(super) custom_barrier: bool,
-    pub(super) has_communication: bool,
-    pub(super) cost_estimate: Option<CostEstimate<'static>>,
-    pub(super) accesses: Vec<RefAccess>,
-    pub(super) body: Vec<u8>,
+    pub(crate) name: Option<String>,
+    pub(crate) chip: Option<OnChip>,
+    pub(crate) core_type: Option<Spelled<CoreType>>,
+    pub(crate) mesh: Option<MeshSpec>,
+    pub(crate) grid: Vec<Option<u64>>,
+    pub(crate) scalar_prefetch: Vec<Prefetch>,
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) scratch: Vec<Scratch>,
+    pub(crate) aliases: Vec<(i64, i64)>,
+    pub(crate) params: Params,
+    pub(crate) custom_barrier: bool,
+    pub(crate) has_communication: bool,
+    pub(crate) cost_estimate: Option<CostEstimate<'static>>,
+    pub(crate) accesses: Vec<RefAccess>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// The chip that a kernel is for.
-#[derive(Clone, Debug)]
-pub(super) enum OnChip {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum OnChip {
     Word(Spelled<Chip>),
     Facts(Box<ChipFacts>),
 }
 
 impl OnChip {
-    pub(super) fn facts(&self) -> Option<&ChipFacts> {
+    pub(crate) fn facts(&self) -> Option<&ChipFacts> {
         match self {
             Self::Word(chip) => chip.known().map(|chip| chip.facts()),
             Self::Facts(facts) => Some(facts),
@@ -71,23 +71,25 @@ impl OnChip {
 
 /// The compiler parameters; where a person wrote what cannot be one of them, the
 /// fault stands for it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Params {
-    pub(super) sound: CompilerParams,
-    pub(super) faults: Vec<ParamFault>,
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Params {
+    pub(crate) sound: CompilerParams,
+    pub(crate) faults: Vec<ParamFault>,
     /// Words that a parameter does not take, and where they are.
-    pub(super) words: Vec<(Place, UnknownParamWord)>,
+    pub(crate) words: Vec<(Place, UnknownParamWord)>,
+    /// What was written, of the parameters that have such faults: key and JSON.
+    pub(crate) unsound: Vec<(Box<str>, Box<str>)>,
 }
 
 impl From<CompilerParams> for Params {
     fn from(sound: CompilerParams) -> Self {
-        Self { sound, faults: Vec::new(), words: Vec::new() }
+        Self { sound, ..Self::default() }
     }
 }
 
 impl Kernel {
     /// Nothing yet: a kernel has a core type or a mesh, so no one else may have this.
-    fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self {
             name: None,
             chip: None,
@@ -277,13 +279,13 @@ impl Kernel {
 
 /// The mesh of cores that an unpipelined kernel runs on; a count that is absent
 /// is the chip's. Which counts are possible is up to the chip: [`crate::Mesh`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MeshSpec {
-    pub(super) core_type: Spelled<CoreType>,
-    pub(super) core_axis: String,
-    pub(super) subcore_axis: String,
-    pub(super) num_cores: Option<i64>,
-    pub(super) num_subcores: Option<i64>,
+    pub(crate) core_type: Spelled<CoreType>,
+    pub(crate) core_axis: String,
+    pub(crate) subcore_axis: String,
+    pub(crate) num_cores: Option<i64>,
+    pub(crate) num_subcores: Option<i64>,
 }
 
 impl MeshSpec {
@@ -328,15 +330,12 @@ impl MeshSpec {
 }
 
 /// An argument that is in smem before the first step (`num_scalar_prefetch`).
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "read", derive(serde::Deserialize), serde(deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Prefetch {
-    #[cfg_attr(feature = "read", serde(default))]
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// In elements.
-    pub(super) shape: Vec<u64>,
-    pub(super) dtype: Spelled<Dtype>,
+    pub(crate) shape: Vec<u64>,
+    pub(crate) dtype: Spelled<Dtype>,
 }
 
 impl Prefetch {
@@ -347,35 +346,23 @@ impl Prefetch {
 }
 
 /// An input or an output of a kernel.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "read", derive(serde::Deserialize), serde(deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Operand {
-    #[cfg_attr(feature = "read", serde(default))]
-    pub(super) name: Option<String>,
-    #[cfg_attr(feature = "read", serde(deserialize_with = "super::json::role"))]
-    #[cfg_attr(feature = "schema", schemars(with = "super::json::WrittenRole"))]
-    pub(super) role: Role,
+    pub(crate) name: Option<String>,
+    pub(crate) role: Role,
     /// In elements.
-    pub(super) array_shape: Vec<u64>,
+    pub(crate) array_shape: Vec<u64>,
     /// What a step sees; without one, the whole array.
-    #[cfg_attr(feature = "read", serde(default, deserialize_with = "super::json::block_shape"))]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::json::WrittenBlockDim>>"))]
-    pub(super) block_shape: Option<Vec<BlockDim>>,
+    pub(crate) block_shape: Option<Vec<BlockDim>>,
     /// Which block a step sees: an entry a dimension; without one, all zeros.
-    #[cfg_attr(feature = "read", serde(default, deserialize_with = "super::json::index_map"))]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::json::WrittenIndexEntry>>"))]
-    pub(super) index_map: Option<Vec<IndexEntry>>,
-    pub(super) dtype: Spelled<Dtype>,
+    pub(crate) index_map: Option<Vec<IndexEntry>>,
+    pub(crate) dtype: Spelled<Dtype>,
     /// The memory space of the block spec.
-    #[cfg_attr(feature = "read", serde(default))]
-    pub(super) space: Option<Spelled<MemorySpace>>,
+    pub(crate) space: Option<Spelled<MemorySpace>>,
     /// How often the window is buffered: 1 or 2.
-    #[cfg_attr(feature = "read", serde(default))]
-    pub(super) buffers: Option<i64>,
+    pub(crate) buffers: Option<i64>,
     /// The memory space that is put on the value itself; only it colours it.
-    #[cfg_attr(feature = "read", serde(default))]
-    pub(super) annotated: Option<Spelled<MemorySpace>>,
+    pub(crate) annotated: Option<Spelled<MemorySpace>>,
 }
 
 impl Operand {
@@ -456,8 +443,6 @@ impl Operand {
 
 /// The kind of a scratch semaphore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "read", derive(serde::Deserialize), serde(rename_all = "snake_case"))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Semaphore {
     /// Counts signals.
     Regular,
@@ -468,16 +453,16 @@ pub enum Semaphore {
 }
 
 /// Scratch memory of a kernel, or semaphores.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scratch {
-    pub(super) name: Option<String>,
-    pub(super) shape: Vec<u64>,
-    pub(super) holds: Holds,
+    pub(crate) name: Option<String>,
+    pub(crate) shape: Vec<u64>,
+    pub(crate) holds: Holds,
 }
 
 /// What scratch holds.
-#[derive(Clone, Debug)]
-pub(super) enum Holds {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Holds {
     Elements { dtype: Spelled<Dtype>, space: Option<Spelled<MemorySpace>> },
     Semaphores(Semaphore),
 }
@@ -508,7 +493,7 @@ impl Scratch {
 }
 
 /// A load, a store or a copy that a kernel's body makes, of refs by their names.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RefAccess {
     /// A load or a store.
     Local {
@@ -558,7 +543,7 @@ impl RefAccess {
 
 impl Kernel {
     /// The grid as the compiler's rules see it.
-    pub(super) fn grid_axes(&self) -> Vec<GridAxis> {
+    pub(crate) fn grid_axes(&self) -> Vec<GridAxis> {
         let semantics = self.params.sound.dimension_semantics.as_deref().unwrap_or_default();
         let axis = |(number, extent): (usize, &Option<u64>)| GridAxis {
             extent: *extent,
@@ -570,7 +555,7 @@ impl Kernel {
 
 impl Operand {
     /// The operand as the rules of blocks and windows see it.
-    pub(super) fn ruled(&self, space: Resolved, dtype: Dtype) -> rules::Operand<'_> {
+    pub(crate) fn ruled(&self, space: Resolved, dtype: Dtype) -> rules::Operand<'_> {
         rules::Operand {
             role: self.role,
             array_shape: &self.array_shape,

@@ -25,11 +25,3 @@ impl<T: FromStr> From<T> for Spelled<T> {
         Self::Known(value)
     }
 }
-
-#[cfg(feature = "read")]
-impl<'de, T: FromStr> serde::Deserialize<'de> for Spelled<T> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        Ok(word.parse().map_or_else(Self::Unknown, Self::Known))
-    }
-}

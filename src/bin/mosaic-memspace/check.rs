@@ -10,10 +10,11 @@ use crate::shown;
 use crate::snippet;
 use clap::ValueEnum;
 use mosaic_memspace::error::Severity;
-use mosaic_memspace::kernel::{Described, Kernels, Place, Positions, Report};
+use mosaic_memspace::kernel::{Diagnostic, Place, Report};
+use mosaic_memspace::read::{Described, Kernels};
 use mosaic_memspace::{Chip, MemrefSpace, Resolved, UnknownChip};
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -61,60 +62,101 @@ pub(crate) fn run(arguments: &Arguments) -> Status {
     let chips: Vec<Option<Chip>> =
         chips.collect::<Result<_, _>>().map_err(|fault: UnknownChip| Failure::fault(&fault))?;
     let chips = if chips.is_empty() { vec![None] } else { chips };
-    let mut out = BufWriter::new(io::stdout().lock());
-    let mut refused = false;
-    let mut pages = Vec::new();
+    let out = BufWriter::new(io::stdout().lock());
+    let mut run = Run { arguments, chips, out, status: 0, pages: Vec::new() };
     for file in &arguments.files {
-        let input = Input::read(file)?;
-        let mut kernels = Kernels::new(&input.text).peekable();
-        if kernels.peek().is_none() {
-            return Err(Failure::Unusable(format!(": {}: no kernel in it", input.name)));
-        }
-        let mut lines = Positions::new(&input.text);
-        for described in kernels {
-            let described = match described {
-                Ok(described) => described,
-                Err(error) => {
-                    out.flush()?;
-                    return Err(Failure::Unusable(format!(": {}:{error}", input.name)));
-                }
-            };
-            let mut checked = Vec::new();
-            for chip in &chips {
-                let kernel = match chip {
-                    Some(chip) => &described.kernel.clone().on(*chip),
-                    None => &described.kernel,
-                };
-                let report = kernel.check();
-                refused |= report.diagnostics.iter().any(|diagnostic| match diagnostic.severity {
-                    Severity::Error => true,
-                    Severity::Warning => arguments.deny == Some(Deny::Warnings),
-                });
-                match arguments.format {
-                    Format::Json => {
-                        shown::write_json(&mut out, &report)?;
-                        writeln!(out)?;
-                    }
-                    Format::Text => text(&mut out, &described, &report, *chip, &input)?,
-                }
-                if arguments.report.is_some() {
-                    let chip = kernel.chip_name().map(str::to_owned);
-                    checked.push(html::Checked { chip, refs: refs(&report), report });
-                }
-            }
-            if arguments.report.is_some() {
-                let (line, _) = lines.of(described.locator().range(&Place::kernel()).start);
-                let name = described.kernel.name().unwrap_or(UNNAMED).to_owned();
-                pages.push(html::Kernel { name, place: format!("{}:{line}", input.name), checked });
-            }
+        match Input::read(file) {
+            Ok(input) => run.file(&input)?,
+            Err(failure) => run.unusable(|| failure.tell())?,
         }
     }
-    out.flush()?;
+    run.out.flush()?;
     if let Some(file) = &arguments.report {
-        fs::write(file, html::page(&pages, &arguments.chip))
+        fs::write(file, html::page(&run.pages, &arguments.chip))
             .map_err(|error| Failure::Unusable(format!(": {}: {error}", file.display())))?;
     }
-    Ok(ExitCode::from(u8::from(refused)))
+    Ok(ExitCode::from(run.status))
+}
+
+struct Run<'a> {
+    arguments: &'a Arguments,
+    chips: Vec<Option<Chip>>,
+    out: BufWriter<StdoutLock<'static>>,
+    /// The worst so far.
+    status: u8,
+    pages: Vec<html::Kernel>,
+}
+
+impl Run<'_> {
+    /// Tells that some of the input cannot be used, after what has been printed.
+    fn unusable(&mut self, tell: impl FnOnce()) -> Result<(), Failure> {
+        self.out.flush()?;
+        tell();
+        self.status = 2;
+        Ok(())
+    }
+
+    fn file(&mut self, input: &Input) -> Result<(), Failure> {
+        let mut is_empty = true;
+        for described in Kernels::new(&input.text) {
+            is_empty = false;
+            match described {
+                Ok(described) => self.kernel(described, input)?,
+                Err(faults) => self.unusable(|| {
+                    for fault in &faults {
+                        let shown = snippet::render(&fault.into(), input, &fault.span, true);
+                        anstream::eprintln!("{shown}\n");
+                    }
+                })?,
+            }
+        }
+        if is_empty {
+            let failure = Failure::Unusable(format!(": {}: no kernel in it", input.name));
+            self.unusable(|| failure.tell())?;
+        }
+        Ok(())
+    }
+
+    fn kernel(&mut self, mut described: Described<'_>, input: &Input) -> Result<(), Failure> {
+        let mut checked = Vec::new();
+        for index in 0..self.chips.len() {
+            let chip = self.chips.get(index).copied().flatten();
+            let kernel = match chip {
+                Some(chip) => &described.kernel.clone().on(chip),
+                None => &described.kernel,
+            };
+            let (name, report) = (kernel.chip_name().map(str::to_owned), kernel.check());
+            let is_refused = |diagnostic: &Diagnostic| match diagnostic.severity {
+                Severity::Error => true,
+                Severity::Warning => self.arguments.deny == Some(Deny::Warnings),
+            };
+            if report.diagnostics.iter().any(is_refused) {
+                self.status = self.status.max(1);
+            }
+            match self.arguments.format {
+                Format::Json => {
+                    shown::write_json(&mut self.out, &report)?;
+                    writeln!(self.out)?;
+                }
+                Format::Text => {
+                    text(&mut self.out, &mut described, &report, name.as_deref(), input)?;
+                }
+            }
+            if self.arguments.report.is_some() {
+                checked.push(html::Checked { chip: name, refs: refs(&report), report });
+            }
+        }
+        if self.arguments.report.is_some() {
+            let line = described.span(&Place::kernel()).line;
+            let name = described.kernel.name().unwrap_or(UNNAMED).to_owned();
+            self.pages.push(html::Kernel {
+                name,
+                place: format!("{}:{line}", input.name),
+                checked,
+            });
+        }
+        Ok(())
+    }
 }
 
 const UNNAMED: &str = "a kernel without a name";
@@ -122,27 +164,22 @@ const UNNAMED: &str = "a kernel without a name";
 /// A kernel's refs, what fills the memories, and what is wrong.
 fn text(
     out: &mut impl Write,
-    described: &Described<'_>,
+    described: &mut Described<'_>,
     report: &Report,
-    chip: Option<Chip>,
+    chip: Option<&str>,
     input: &Input,
 ) -> Result<(), Failure> {
     let name = shown::name(report.name.as_deref().unwrap_or(UNNAMED));
     let core_type = report.core_type.map(|core_type| format!(", {core_type}")).unwrap_or_default();
     let bold = if grid::colours() { anstyle::Style::new().bold() } else { anstyle::Style::new() };
-    let chip = chip.map(Chip::as_str).or_else(|| described.kernel.chip_name());
     let chip = chip.map(|chip| format!(", {}", shown::name(chip))).unwrap_or_default();
     writeln!(out, "{bold}{name}{core_type}{chip}{bold:#}")?;
     writeln!(out, "{}", refs(report).text())?;
     writeln!(out, "{}{}\n", bars::render(&report.memories), verdict(report))?;
     let colours = grid::colours();
-    let mut locator = described.locator();
-    let mut positions = Positions::new(&input.text);
     for diagnostic in &report.diagnostics {
-        let range = locator.range(&diagnostic.at);
-        let shown =
-            snippet::render(diagnostic, &input.name, &input.text, range, &mut positions, colours);
-        writeln!(out, "{shown}\n")?;
+        let span = described.span(&diagnostic.at);
+        writeln!(out, "{}\n", snippet::render(diagnostic, input, &span, colours))?;
     }
     Ok(())
 }

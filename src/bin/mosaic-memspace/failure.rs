@@ -26,13 +26,20 @@ impl Failure {
     }
 
     pub(crate) fn report(self) -> ExitCode {
+        self.tell();
+        match self {
+            Self::Unusable(_) => ExitCode::from(2),
+            Self::ReaderGone => ExitCode::SUCCESS,
+        }
+    }
+
+    pub(crate) fn tell(&self) {
         match self {
             Self::Unusable(message) => {
                 let style = anstyle::AnsiColor::Red.on_default().bold();
-                anstream::eprintln!("{style}error{style:#}{}", shown::lines(&message));
-                ExitCode::from(2)
+                anstream::eprintln!("{style}error{style:#}{}", shown::lines(message));
             }
-            Self::ReaderGone => ExitCode::SUCCESS,
+            Self::ReaderGone => {}
         }
     }
 }

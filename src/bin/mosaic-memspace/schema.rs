@@ -3,7 +3,8 @@
 use crate::Status;
 use crate::grid::print_json;
 use clap::ValueEnum;
-use mosaic_memspace::kernel::{input_schema, output_schema};
+use mosaic_memspace::kernel::output_schema;
+use mosaic_memspace::read::input_schema;
 use std::process::ExitCode;
 
 /// The JSON schema of what check reads, or of what it prints
@@ -25,9 +26,9 @@ enum Which {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Status {
-    print_json(&match arguments.which {
-        Which::Input => input_schema(),
-        Which::Output => output_schema(),
-    })?;
+    match arguments.which {
+        Which::Input => print_json(&input_schema())?,
+        Which::Output => print_json(&output_schema())?,
+    }
     Ok(ExitCode::SUCCESS)
 }

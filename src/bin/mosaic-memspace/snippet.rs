@@ -1,10 +1,12 @@
 //! Diagnostics as a terminal shows them: message, place, caret, help.
 
+use crate::input::Input;
 use crate::shown;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use mosaic_memspace::error::Severity;
-use mosaic_memspace::kernel::{Diagnostic, Positions};
+use mosaic_memspace::kernel::Diagnostic;
+use mosaic_memspace::read::Span;
 use std::ops::Range;
 
 /// Lines are shown from their start, but for what is further on than this.
@@ -13,21 +15,15 @@ const FAR: usize = 200;
 /// Bytes of such a line shown on either side of what a diagnostic is about.
 const AROUND: usize = 60;
 
-/// One diagnostic about `range` of a text.
-pub(crate) fn render(
-    diagnostic: &Diagnostic,
-    name: &str,
-    text: &str,
-    range: Range<usize>,
-    positions: &mut Positions<'_>,
-    colours: bool,
-) -> String {
+/// One diagnostic about a part of a text.
+pub(crate) fn render(diagnostic: &Diagnostic, input: &Input, span: &Span, colours: bool) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let shown = line_around(text, &range);
-    let (line, column) = positions.of(range.start);
+    let Input { name, text } = input;
+    let Span { range, line, column, .. } = span;
+    let shown = line_around(text, range);
     let whole_line =
         shown.start == 0 || text.as_bytes().get(shown.start.saturating_sub(1)) == Some(&b'\n');
     let start = range.start.saturating_sub(shown.start);
@@ -36,14 +32,14 @@ pub(crate) fn render(
     let name = shown::name(name);
     let at = shown::cell(&diagnostic.at.to_string());
     let snippet = Snippet::source(&*source)
-        .line_start(line)
+        .line_start(*line)
         .fold(false)
         .annotation(AnnotationKind::Primary.span(start..end).label(at));
     let title = level.primary_title(&*diagnostic.message).id(diagnostic.code.as_str());
     let group = if whole_line {
         title.element(snippet.path(&*name))
     } else {
-        title.element(Origin::path(&*name).line(line).char_column(column)).element(snippet)
+        title.element(Origin::path(&*name).line(*line).char_column(*column)).element(snippet)
     };
     let report = [group.element(Level::HELP.message(&*diagnostic.help))];
     let renderer = if colours { Renderer::styled() } else { Renderer::plain() };

@@ -1,0 +1,235 @@
+//! Compiler parameters, each under JAX's name.
+
+use super::fault::JsonFault;
+use super::json::Kind;
+use super::rows::rows;
+use super::schema::Definitions;
+use super::shapes::{write_string, wrong};
+use super::value::{Faults, Json, Value};
+use super::words::of_param;
+use crate::custom_call::{
+    CollectiveId, CompilerParams, CostEstimate, FlagValue, Flags, ParamFault, SideEffects,
+    VmemLimitBytes, WrittenFlagValue,
+};
+use crate::kernel::{Params, Place, Step};
+use crate::word::Word;
+use std::collections::HashSet;
+
+rows! {
+    /// Every field of JAX's CompilerParams, under its own name; what is absent, or
+    /// null, is at its default.
+    CompilerParams as "CompilerParams" {
+        fn absent() -> Self {
+            Self::default()
+        }
+    }
+    /// One a grid axis: what the steps along it may assume of each other; arbitrary.
+    "dimension_semantics": dimension_semantics;
+    /// One an input: whether XLA may fuse what makes it into the kernel; no.
+    "allow_input_fusion": allow_input_fusion;
+    /// Bytes of VMEM for windows and scratch; the chip's default. More than the chip
+    /// gives is cut.
+    "vmem_limit_bytes": vmem_limit_bytes;
+    /// Which barrier semaphore the kernel uses; needs a custom barrier.
+    "collective_id": collective_id;
+    /// Whether XLA may merge the call with its like, or drop it when it is unused; pure.
+    "has_side_effects": has_side_effects;
+    /// Compiler flags for this kernel alone.
+    "flags": flags;
+    /// Bytes of VMEM that the compiler keeps for relayouts; up to the compiler.
+    "internal_scratch_in_bytes": internal_scratch_in_bytes;
+    /// How the body is serialised: 1, or null where it is not.
+    "serialization_format": serialization_format;
+    /// Whether accesses out of bounds go unnoticed; false.
+    "disable_bounds_checks": disable_bounds_checks;
+    /// Whether a semaphore that is not back at zero goes unnoticed; false.
+    "disable_semaphore_checks": disable_semaphore_checks;
+    /// Whether the devices do not wait for each other before the kernel; false.
+    "skip_device_barrier": skip_device_barrier;
+    /// Whether a collective_id is meant though there is no custom barrier; false.
+    "allow_collective_id_without_custom_barrier": allow_collective_id_without_custom_barrier;
+    /// Whether results must not depend on how the compiler tiles; true.
+    "shape_invariant_numerics": shape_invariant_numerics;
+    /// Whether a SparseCore kernel's arrays lie as on a TensorCore; true. Refused on a
+    /// TensorCore.
+    "use_tc_tiling_on_sc": use_tc_tiling_on_sc;
+    /// Whether the compiler infers vector layouts; true.
+    "needs_layout_passes": needs_layout_passes;
+    /// Whether the MXU may take a matmul's left side transposed; false.
+    "fuse_transposed_lhs_in_matmul": fuse_transposed_lhs_in_matmul;
+    /// How hard the SparseCore compiler tries; O3. Refused on a TensorCore.
+    "opt_level": opt_level;
+}
+
+/// What no kernel can have is reported with the rest, and written again as it was.
+impl Json for Params {
+    fn expected() -> String {
+        CompilerParams::expected()
+    }
+
+    fn read(value: &Value<'_, '_>, faults: &mut Faults) -> Option<Self> {
+        let sound = CompilerParams::read(value, faults)?;
+        let (faults, words) =
+            (std::mem::take(&mut faults.params), std::mem::take(&mut faults.words));
+        let is_unsound = |name: &str| {
+            let is_in =
+                |place: &Place| matches!(place.steps(), [_, Step::Field(it), ..] if *it == name);
+            faults.iter().any(|fault| fault.parameter() == name)
+                || words.iter().any(|(place, _)| is_in(place))
+        };
+        let unsound = value.fields().filter(|(name, ..)| is_unsound(name));
+        let unsound = unsound.map(|(name, _, part)| (name.into(), part.json().into())).collect();
+        Some(Self { sound, faults, words, unsound })
+    }
+
+    fn write(&self, json: &mut String) {
+        self.sound.write(json);
+        for (name, written) in &self.unsound {
+            json.truncate(json.len().saturating_sub(1));
+            json.push_str(if json.ends_with('{') { "" } else { ", " });
+            write_string(name, json);
+            json.extend([": ", written, "}"]);
+        }
+    }
+
+    fn schema(definitions: &mut Definitions) -> serde_json::Value {
+        CompilerParams::schema(definitions)
+    }
+}
+
+/// Numbers of which not every one can be had.
+macro_rules! numbers {
+    ($($type:ident: $new:expr, $number:expr;)*) => {
+        $(
+            impl Json for $type {
+                fn expected() -> String {
+                    i64::expected()
+                }
+
+                fn read(value: &Value<'_, '_>, faults: &mut Faults) -> Option<Self> {
+                    let number = i64::read(value, faults)?;
+                    let refuse = |fault| faults.params.push(ParamFault::from(fault));
+                    $new(number).map_err(refuse).ok()
+                }
+
+                fn write(&self, json: &mut String) {
+                    $number(self).write(json);
+                }
+
+                fn schema(definitions: &mut Definitions) -> serde_json::Value {
+                    i64::schema(definitions)
+                }
+            }
+        )*
+    };
+}
+
+numbers! {
+    VmemLimitBytes: VmemLimitBytes::new, |limit: &VmemLimitBytes| limit.to_i64();
+    CollectiveId: CollectiveId::new, |id: &CollectiveId| i64::from(id.get());
+}
+
+impl Json for SideEffects {
+    fn expected() -> String {
+        "true, false, or a kind of side effects as a string".to_owned()
+    }
+
+    fn read(value: &Value<'_, '_>, faults: &mut Faults) -> Option<Self> {
+        match value.kind() {
+            Kind::True => Some(true.into()),
+            Kind::False => Some(false.into()),
+            Kind::Text => of_param(value, faults),
+            Kind::Null | Kind::Number | Kind::Broken => wrong(value, faults),
+            Kind::List | Kind::Object | Kind::OpenList | Kind::OpenObject => wrong(value, faults),
+        }
+    }
+
+    fn write(&self, json: &mut String) {
+        write_string(self.as_str(), json);
+    }
+
+    fn schema(definitions: &mut Definitions) -> serde_json::Value {
+        let kind = definitions.open_words::<Self>();
+        serde_json::json!({"anyOf": [{"type": "boolean"}, kind]})
+    }
+}
+
+impl Json for Flags {
+    fn expected() -> String {
+        "an object of compiler flags".to_owned()
+    }
+
+    fn read(value: &Value<'_, '_>, faults: &mut Faults) -> Option<Self> {
+        if !matches!(value.kind(), Kind::Object | Kind::OpenObject) {
+            return wrong(value, faults);
+        }
+        let mut names = HashSet::new();
+        let mut written = Vec::new();
+        for (name, key, part) in value.fields() {
+            if names.insert(name.clone()) {
+                written.push((name, written_flag(&part)));
+            } else {
+                faults.push(JsonFault::DuplicateField { field: Word::new(&name) }, &part, key);
+            }
+        }
+        let written = written.iter().map(|(name, value)| (&**name, value.clone()));
+        let refuse =
+            |errors: Vec<_>| faults.params.extend(errors.into_iter().map(ParamFault::from));
+        Self::from_written(written).map_err(refuse).ok()
+    }
+
+    fn write(&self, json: &mut String) {
+        let mut opened = "{";
+        for (name, value) in self.iter() {
+            json.extend([opened, "\"", name.as_str(), "\": "]);
+            match value {
+                FlagValue::Bool(value) => value.write(json),
+                FlagValue::Int(value) => value.write(json),
+                FlagValue::Float(value) => {
+                    json.push_str(&serde_json::Value::from(value.get()).to_string());
+                }
+            }
+            opened = ", ";
+        }
+        json.push_str(if opened == "{" { "{}" } else { "}" });
+    }
+
+    fn schema(_: &mut Definitions) -> serde_json::Value {
+        serde_json::json!({"type": "object"})
+    }
+}
+
+fn written_flag(value: &Value<'_, '_>) -> WrittenFlagValue {
+    let json = value.json();
+    match value.kind() {
+        Kind::True => true.into(),
+        Kind::False => false.into(),
+        Kind::Text => WrittenFlagValue::Str(value.string().unwrap_or_default().into()),
+        Kind::Number => match (json.parse::<i64>(), json.parse::<f64>()) {
+            (Ok(value), _) => value.into(),
+            (Err(_), Ok(value)) if json.contains(['.', 'e', 'E']) => value.into(),
+            (Err(_), _) => WrittenFlagValue::Other(json.to_owned()),
+        },
+        Kind::Null | Kind::List | Kind::Object => WrittenFlagValue::Other(json.to_owned()),
+        Kind::OpenList | Kind::OpenObject | Kind::Broken => {
+            WrittenFlagValue::Other(json.to_owned())
+        }
+    }
+}
+
+rows! {
+    /// What XLA is told that a kernel costs.
+    CostEstimate<'static> as "CostEstimate" {
+        fn absent() -> Self {
+            Self::default()
+        }
+    }
+    /// Floating-point operations.
+    need "flops": flops;
+    /// Transcendental operations, such as exp.
+    need "transcendentals": transcendentals;
+    /// Bytes read and written.
+    need "bytes_accessed": bytes_accessed;
+    /// Bytes sent to other devices.
+    "remote_bytes_transferred": remote_bytes_transferred;
+}
