@@ -2,11 +2,12 @@
 
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, UnknownWord};
 use crate::memory_space::{CoreMemorySpace, MemrefSpace, TpuSpace};
-use crate::word::{List, Word, word_impls};
+use crate::word::word_impls;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 /// A memory space as Mosaic writes it on a memref's type.
 ///
@@ -104,7 +105,7 @@ impl MemorySpaceAttr {
     /// use mosaic_memspace::{MemorySpaceAttr, MemrefSpace};
     /// let attribute: MemorySpaceAttr = "#tpu.memory_space<vmem>".parse()?;
     /// assert_eq!(attribute.space(), MemrefSpace::VMEM);
-    /// # Ok::<(), mosaic_memspace::UnknownAttribute>(())
+    /// # Ok::<(), mosaic_memspace::error::UnknownWord>(())
     /// ```
     pub const fn space(self) -> MemrefSpace {
         self.space
@@ -173,9 +174,9 @@ impl MemorySpaceAttr {
 word_impls!(MemorySpaceAttr, "a #tpu.memory_space attribute");
 
 impl FromStr for MemorySpaceAttr {
-    type Err = UnknownAttribute;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Self, UnknownAttribute> {
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
         let attribute = parameters(text, Self::MNEMONIC).and_then(|inside| {
             let (space, core_type) = match inside.split_once(',') {
                 Some((space, core_type)) => (space, Some(trim(core_type))),
@@ -183,7 +184,9 @@ impl FromStr for MemorySpaceAttr {
             };
             Self::of(trim(space), core_type)
         });
-        attribute.ok_or_else(|| UnknownAttribute::new(text, Self::all().map(Self::as_str)))
+        static KNOWN: Known =
+            LazyLock::new(|| MemorySpaceAttr::all().map(|it| it.as_str()).collect());
+        attribute.ok_or_else(|| unknown(&KNOWN, text))
     }
 }
 
@@ -294,14 +297,22 @@ impl CoreTypeAttr {
 word_impls!(CoreTypeAttr, "a #tpu.core_type attribute");
 
 impl FromStr for CoreTypeAttr {
-    type Err = UnknownAttribute;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Self, UnknownAttribute> {
-        parameters(text, Self::MNEMONIC)
-            .and_then(|inside| trim(inside).parse().ok())
-            .map(Self)
-            .ok_or_else(|| UnknownAttribute::new(text, Self::all().map(Self::as_str)))
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        static KNOWN: Known =
+            LazyLock::new(|| CoreTypeAttr::all().map(CoreTypeAttr::as_str).collect());
+        let core_type =
+            parameters(text, Self::MNEMONIC).and_then(|inside| trim(inside).parse().ok());
+        core_type.map(Self).ok_or_else(|| unknown(&KNOWN, text))
     }
+}
+
+/// Every attribute of a kind, made when one is first misspelt.
+type Known = LazyLock<Vec<&'static str>>;
+
+fn unknown(known: &'static Known, text: &str) -> UnknownWord {
+    UnknownWord::new(Code::UnknownAttribute, "unknown attribute", known, text)
 }
 
 /// What stands between the angle brackets of `mnemonic<…>`.
@@ -344,39 +355,5 @@ impl Fault for NotOwnableByCore {
 
     fn help(&self) -> String {
         format!("write {} without its owner", self.0.space())
-    }
-}
-
-/// A text that is no attribute of the kind asked for.
-///
-/// ```
-/// use mosaic_memspace::CoreTypeAttr;
-/// assert_eq!(
-///     "#tpu.core_type<gpu>".parse::<CoreTypeAttr>().unwrap_err().to_string(),
-///     "unknown attribute: #tpu.core_type<gpu>; expected one of #tpu.core_type<tc>, \
-///      #tpu.core_type<sc_scalar_subcore>, #tpu.core_type<sc_vector_subcore>"
-/// );
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown attribute: {text}; expected one of {}", List(.known.iter()))]
-pub struct UnknownAttribute {
-    text: Word,
-    known: Vec<&'static str>,
-}
-
-impl UnknownAttribute {
-    fn new(text: &str, known: impl Iterator<Item = &'static str>) -> Self {
-        Self { text: Word::new(text), known: known.collect() }
-    }
-
-    /// The text, as it came.
-    pub fn text(&self) -> &str {
-        self.text.as_str()
-    }
-}
-
-impl Fault for UnknownAttribute {
-    fn code(&self) -> Code {
-        Code::UnknownAttribute
     }
 }

@@ -1,8 +1,6 @@
 //! The kinds of core that a Mosaic kernel is lowered for.
 
-use crate::error::unknown_word;
 use crate::word::words;
-use strum::VariantNames;
 
 words! {
     /// The kind of core that a kernel runs on (JAX's `CoreType`).
@@ -30,7 +28,7 @@ words! {
     all: 3 "Every core type, in the order of the MLIR numbers",
     as_str: ScScalarSubcore "sc_scalar_subcore" "The word that JAX and Mosaic use",
     expecting: "a core type: tc, sc_scalar_subcore or sc_vector_subcore",
-    unknown: UnknownCoreType::new,
+    unknown: UnknownCoreType "Unsupported core type",
 }
 
 impl CoreType {
@@ -69,22 +67,4 @@ impl CoreType {
             Self::ScScalarSubcore | Self::ScVectorSubcore => true,
         }
     }
-}
-
-unknown_word! {
-    /// A word from outside that names no core type.
-    ///
-    /// ```
-    /// use mosaic_memspace::CoreType;
-    /// let error = "gpu".parse::<CoreType>().unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "Unsupported core type: gpu; expected one of tc, sc_scalar_subcore, sc_vector_subcore"
-    /// );
-    /// assert_eq!(error.word(), "gpu");
-    /// ```
-    pub struct UnknownCoreType
-    code: UnknownCoreType,
-    message: "Unsupported core type",
-    known: <CoreType as VariantNames>::VARIANTS,
 }

@@ -1,8 +1,6 @@
 //! Element types of memrefs, and how many bits they take where.
 
-use crate::error::unknown_word;
 use crate::word::words;
-use strum::VariantNames;
 
 words! {
     /// The element type of a memref (JAX's dtypes, `float0` and strings left out).
@@ -90,7 +88,7 @@ words! {
     all: 32 "Every element type",
     as_str: Uint8 "uint8" "JAX's word",
     expecting: "an element type, as JAX spells it",
-    unknown: UnknownDtype::new,
+    unknown: UnknownDtype "unknown dtype" helped by jaxs_word,
 }
 
 impl Dtype {
@@ -274,25 +272,9 @@ const fn in_a_word(bits: u32) -> Option<u32> {
     }
 }
 
-unknown_word! {
-    /// A word from outside that names no element type.
-    ///
-    /// ```
-    /// use mosaic_memspace::Dtype;
-    /// let error = "f32".parse::<Dtype>().unwrap_err();
-    /// assert!(error.to_string().starts_with("unknown dtype: f32; expected one of bool, int1, "));
-    /// assert_eq!(error.word(), "f32");
-    /// ```
-    pub struct UnknownDtype
-    code: UnknownDtype,
-    message: "unknown dtype",
-    known: <Dtype as VariantNames>::VARIANTS,
-    help: jaxs_word,
-}
-
 /// For Mosaic's words, JAX's.
-fn jaxs_word(unknown: &UnknownDtype) -> Option<String> {
-    let mosaic = |dtype: &&Dtype| dtype.as_mosaic() == unknown.word();
+fn jaxs_word(word: &str) -> Option<String> {
+    let mosaic = |dtype: &&Dtype| dtype.as_mosaic() == word;
     let meant = Dtype::ALL.iter().filter(mosaic).map(|dtype| dtype.as_str());
     let meant: Vec<_> = meant.collect();
     let words = meant.join(" or ");
@@ -334,7 +316,7 @@ mod tests {
 
     #[test]
     fn mosaics_word_is_answered_with_jaxs() {
-        let help = |word| UnknownDtype::new(word).help();
+        let help = |word| Dtype::unknown(word).help();
         assert_eq!(help("bf16"), "write JAX's word, not Mosaic's: bfloat16");
         assert_eq!(help("i8"), "write JAX's word, not Mosaic's: int8 or uint8");
         assert_eq!(help("gpu"), Code::UnknownDtype.mend());

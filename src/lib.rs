@@ -70,18 +70,14 @@ mod resolve;
 pub mod rules;
 mod word;
 
-pub use attribute::{
-    CoreTypeAttr, MemorySpaceAttr, MemrefType, NotOwnableByCore, UnknownAttribute,
-};
+pub use attribute::{CoreTypeAttr, MemorySpaceAttr, MemrefType, NotOwnableByCore};
 pub use chip::{
     Capacity, Chip, ChipFacts, CompilerLimits, CoreCountUnsupported, InferredTiling, MatmulPairs,
-    NoSparseCores, ScVectorShapes, SparseCoreFacts, TilingError, UnknownChip,
+    NoSparseCores, ScVectorShapes, SparseCoreFacts, TilingFault,
 };
-pub use core_type::{CoreType, UnknownCoreType};
-pub use dtype::{Dtype, UnknownDtype};
-pub use memory_space::{
-    CoreMemorySpace, MemorySpace, MemrefSpace, PlainSpace, Resolved, TpuSpace, UnknownMemorySpace,
-};
+pub use core_type::CoreType;
+pub use dtype::Dtype;
+pub use memory_space::{CoreMemorySpace, MemorySpace, MemrefSpace, PlainSpace, Resolved, TpuSpace};
 pub use mesh::{
     CoresOf, MemorySpaceNotSupportedByMesh, Mesh, MeshAxis, MeshConflict, MeshConflictReason,
     MeshError, MeshShape,

@@ -1,10 +1,11 @@
 //! What an author may write, and what a TPU has.
 
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault};
-use crate::word::{List, Word, did_you_mean, serde_impls, words};
+use crate::error::{Code, UnknownWord};
+use crate::word::{printed, serde_impls, words};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 use strum::{EnumCount, EnumIter, VariantArray};
 
 words! {
@@ -35,7 +36,7 @@ words! {
     all: 6 "Every TPU space",
     as_str: Hbm "hbm" "The word that JAX and Mosaic use",
     expecting: "a TPU memory space: vmem, vmem_shared, smem, cmem, semaphore_mem or hbm",
-    unknown: UnknownMemorySpace::tpu,
+    unknown: UnknownMemorySpace "unknown memory space",
 }
 
 /// A TPU space owned by a mesh of some core type (JAX's `CoreMemorySpace`),
@@ -170,10 +171,10 @@ impl fmt::Display for CoreMemorySpace {
 }
 
 impl FromStr for CoreMemorySpace {
-    type Err = UnknownMemorySpace;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Self, UnknownMemorySpace> {
-        let unknown = || UnknownMemorySpace::new(word, Known::Core);
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        let unknown = || unknown(&CORE, word);
         let (space, core_type) = word.split_once('@').ok_or_else(unknown)?;
         let space = space.parse().map_err(|_| unknown())?;
         let core_type = core_type.parse().map_err(|_| unknown())?;
@@ -236,7 +237,7 @@ words! {
     all: 6 "Every plain space",
     as_str: Host "host" "The word that JAX uses",
     expecting: "a plain memory space: any, default, error, index, key or host",
-    unknown: UnknownMemorySpace::plain,
+    unknown: UnknownMemorySpace "unknown memory space",
 }
 
 /// The TPU spaces by name, usable as values and as exhaustive patterns.
@@ -338,14 +339,14 @@ impl fmt::Display for MemorySpace {
 }
 
 impl FromStr for MemorySpace {
-    type Err = UnknownMemorySpace;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Self, UnknownMemorySpace> {
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
         if let Some(mxu_id) = accumulator(word) {
             return Ok(Self::Acc(mxu_id));
         }
         let written = Self::ALL.iter().find(|space| is_word(**space, word));
-        written.copied().ok_or_else(|| UnknownMemorySpace::new(word, Known::Written))
+        written.copied().ok_or_else(|| unknown(&WRITTEN, word))
     }
 }
 
@@ -518,23 +519,23 @@ impl fmt::Display for Resolved {
 }
 
 impl FromStr for MemrefSpace {
-    type Err = UnknownMemorySpace;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Self, UnknownMemorySpace> {
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
         let memref = Self::ALL.iter().find(|space| is_word(space.written(), word));
-        memref.copied().ok_or_else(|| UnknownMemorySpace::new(word, Known::Memref))
+        memref.copied().ok_or_else(|| unknown(&MEMREF, word))
     }
 }
 
 impl FromStr for Resolved {
-    type Err = UnknownMemorySpace;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Self, UnknownMemorySpace> {
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
         match accumulator(word) {
             Some(mxu_id) => Ok(Self::Acc(mxu_id)),
             None => match word.parse() {
                 Ok(space) => Ok(Self::Memref(space)),
-                Err(_) => Err(UnknownMemorySpace::new(word, Known::Resolved)),
+                Err(_) => Err(unknown(&RESOLVED, word)),
             },
         }
     }
@@ -543,76 +544,19 @@ impl FromStr for Resolved {
 serde_impls!(MemrefSpace, "a resolved memory space of a memref");
 serde_impls!(Resolved, "a resolved memory space");
 
-/// A word from outside that names no memory space.
-///
-/// ```
-/// use mosaic_memspace::MemorySpace;
-/// let error = "VMEM".parse::<MemorySpace>().unwrap_err();
-/// assert!(error.to_string().starts_with("unknown memory space: VMEM; expected one of any, "));
-/// assert_eq!(error.word(), "VMEM");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown memory space: {word}; expected one of {known}")]
-pub struct UnknownMemorySpace {
-    word: Word,
-    known: Known,
+/// Every word of a kind of memory space, made when one is first misspelt.
+fn unknown(words: &'static LazyLock<Vec<&'static str>>, word: &str) -> UnknownWord {
+    UnknownWord::new(Code::UnknownMemorySpace, "unknown memory space", words, word)
 }
 
-impl UnknownMemorySpace {
-    fn new(word: &str, known: Known) -> Self {
-        Self { word: Word::new(word), known }
-    }
+const ACCUMULATORS: [&str; 1] = ["acc(0) to acc(255)"];
 
-    fn plain(word: &str) -> Self {
-        Self::new(word, Known::Plain)
-    }
-
-    fn tpu(word: &str) -> Self {
-        Self::new(word, Known::Tpu)
-    }
-
-    /// The word, as it came.
-    pub fn word(&self) -> &str {
-        self.word.as_str()
-    }
-}
-
-impl Fault for UnknownMemorySpace {
-    fn code(&self) -> Code {
-        Code::UnknownMemorySpace
-    }
-
-    fn help(&self) -> String {
-        let words: Vec<_> = MemorySpace::ALL.iter().map(ToString::to_string).collect();
-        let words = words.iter().map(String::as_str);
-        did_you_mean(self.word(), words, self.code().mend())
-    }
-}
-
-/// Which words were expected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
-    Plain,
-    Tpu,
-    Core,
-    Written,
-    Memref,
-    Resolved,
-}
-
-impl fmt::Display for Known {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let accumulators = ", acc(0) to acc(255)";
-        match self {
-            Self::Plain => List(PlainSpace::ALL).fmt(f),
-            Self::Tpu => List(TpuSpace::ALL).fmt(f),
-            Self::Core => List(CoreMemorySpace::ALL).fmt(f),
-            Self::Written => write!(f, "{}{accumulators}", List(MemorySpace::ALL)),
-            Self::Memref => List(MemrefSpace::ALL).fmt(f),
-            Self::Resolved => write!(f, "{}{accumulators}", List(MemrefSpace::ALL)),
-        }
-    }
-}
+static CORE: LazyLock<Vec<&str>> = LazyLock::new(|| printed(CoreMemorySpace::ALL).collect());
+static WRITTEN: LazyLock<Vec<&str>> =
+    LazyLock::new(|| printed(MemorySpace::ALL).chain(ACCUMULATORS).collect());
+static MEMREF: LazyLock<Vec<&str>> = LazyLock::new(|| printed(MemrefSpace::ALL).collect());
+static RESOLVED: LazyLock<Vec<&str>> =
+    LazyLock::new(|| printed(MemrefSpace::ALL).chain(ACCUMULATORS).collect());
 
 /// The MXU id of `acc(n)`, written without a sign or a leading zero.
 fn accumulator(word: &str) -> Option<u8> {

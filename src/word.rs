@@ -96,6 +96,11 @@ pub(crate) fn did_you_mean<'k>(
     }
 }
 
+/// Words that live as long as the program, for lists of them that are made once.
+pub(crate) fn printed<W: fmt::Display>(words: &'static [W]) -> impl Iterator<Item = &'static str> {
+    words.iter().map(|word| &*word.to_string().leak())
+}
+
 /// Words with commas between them.
 pub(crate) struct List<W>(pub(crate) W);
 
@@ -124,8 +129,8 @@ impl<M: fmt::Display> fmt::Display for Joined<'_, M> {
 ///
 /// `all` is their number and what to say of the list, `as_str` an example and what to say
 /// of the word. The words are the variants' names in snake case, or what strum's
-/// `serialize` says. Without `expecting` (for serde) and `unknown` (a constructor of the
-/// error) they are printed only.
+/// `serialize` says. Without `expecting` (for serde) and `unknown` (the code and the message of
+/// an unknown word) they are printed only.
 macro_rules! words {
     (
         $(#[$attr:meta])*
@@ -135,7 +140,7 @@ macro_rules! words {
         as_str: $variant:ident $word:literal $as_str:literal,
         $(
             expecting: $expecting:literal,
-            unknown: $error:ident::$unknown:ident $(::<$of:ident>)?,
+            unknown: $code:ident $what:literal $(helped by $helped:ident)?,
         )?
     ) => {
         $(#[$attr])*
@@ -145,7 +150,12 @@ macro_rules! words {
         )]
         $(
             #[derive(strum::EnumString)]
-            #[strum(parse_err_fn = $error::$unknown $(::<$of>)?, parse_err_ty = $error)]
+            #[strum(parse_err_fn = Self::unknown, parse_err_ty = $crate::error::UnknownWord)]
+            #[doc = ""]
+            #[doc = concat!(
+                "Any other word is [`", stringify!($code), "`](crate::error::Code::",
+                stringify!($code), ")."
+            )]
         )?
         #[strum(serialize_all = "snake_case")]
         pub enum $name { $($variants)* }
@@ -173,7 +183,20 @@ macro_rules! words {
         }
 
         $crate::word::display_impl!($name);
-        $($crate::word::serde_impls!($name, $expecting);)?
+        $(
+            impl $name {
+                fn unknown(word: &str) -> $crate::error::UnknownWord {
+                    $crate::error::UnknownWord::new(
+                        $crate::error::Code::$code,
+                        $what,
+                        <Self as strum::VariantNames>::VARIANTS,
+                        word,
+                    )
+                    $(.helped($helped(word)))?
+                }
+            }
+            $crate::word::serde_impls!($name, $expecting);
+        )?
     };
 }
 

@@ -11,10 +11,10 @@
 )]
 
 use mosaic_memspace::error::{Code, Fault};
-use mosaic_memspace::rules::{Accumulator, AccumulatorAllocator, AccumulatorError, Allocation};
+use mosaic_memspace::rules::{Accumulator, AccumulatorAllocator, AccumulatorFault, Allocation};
 use mosaic_memspace::{
     Capacity, Chip, ChipFacts, CoreMemorySpace, CoreType, Dtype, InferredTiling, MemorySpace, Mesh,
-    MeshConflictReason, MeshError, ScVectorShapes, SparseCoreFacts, TilingError, TpuSpace,
+    MeshConflictReason, MeshError, ScVectorShapes, SparseCoreFacts, TilingFault, TpuSpace,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -26,12 +26,12 @@ const MEGACORE: ChipFacts = match Chip::V5p.facts().with_num_cores(2) {
 };
 const CAPACITY: Capacity = MEGACORE.capacity(TpuSpace::VmemShared, CoreType::ScScalarSubcore);
 const KIND: Option<Chip> = Chip::from_device_kind("TPU7x");
-const TILING: Result<InferredTiling, TilingError> =
+const TILING: Result<InferredTiling, TilingFault> =
     MEGACORE.compact_tiling(&[u64::MAX, u64::MAX], Dtype::Bool);
-const JAX_TILING: Result<InferredTiling, TilingError> =
+const JAX_TILING: Result<InferredTiling, TilingFault> =
     MEGACORE.jax_sparse_core_tiling(&[1], Dtype::Uint2);
-const SHAPES: Result<ScVectorShapes, TilingError> = MEGACORE.sc_supported_shapes(Dtype::Int4);
-const ROWS: Result<u64, TilingError> = MEGACORE.sublane_tiling(Dtype::Int2);
+const SHAPES: Result<ScVectorShapes, TilingFault> = MEGACORE.sc_supported_shapes(Dtype::Int4);
+const ROWS: Result<u64, TilingFault> = MEGACORE.sublane_tiling(Dtype::Int2);
 const MATMUL: bool = MEGACORE.is_matmul_supported(Dtype::Uint4, Dtype::Int4);
 const MESH: Mesh<'static> = match Mesh::vector_subcore("x", "y", Some(2), None, &MEGACORE) {
     Ok(mesh) => mesh,
@@ -174,9 +174,9 @@ proptest! {
         let packing = dtype.packing().map(u64::from);
         let start = |packing| if chip.generation < 4 { 2 * packing } else { packing };
         match (tiling, packing) {
-            (Err(error), None) => prop_assert_eq!(error, TilingError::UnsupportedDtype(dtype)),
+            (Err(error), None) => prop_assert_eq!(error, TilingFault::UnsupportedDtype { dtype: dtype }),
             (Err(error), Some(_)) => {
-                prop_assert_eq!((error, shape.len()), (TilingError::Rank, 0));
+                prop_assert_eq!((error, shape.len()), (TilingFault::Rank, 0));
             }
             (Ok(_), None) => prop_assert!(false, "{} has no packing", dtype),
             (Ok(tiling), Some(packing)) => {
@@ -206,7 +206,7 @@ proptest! {
         let tiling = chip.sparse_core_tiling(&shape, dtype);
         match (chip.sc_supported_shapes(dtype), tiling) {
             (Err(error), tiling) => prop_assert_eq!(tiling, Err(error)),
-            (Ok(_), Err(error)) => prop_assert_eq!((error, shape.len()), (TilingError::Rank, 0)),
+            (Ok(_), Err(error)) => prop_assert_eq!((error, shape.len()), (TilingFault::Rank, 0)),
             (Ok(shapes), Ok(tiling)) => {
                 prop_assert_eq!(tiling.tile(), shapes.row);
                 prop_assert!(tiling.extents().count() == shape.len());
@@ -316,7 +316,7 @@ proptest! {
                     prop_assert_eq!(allocation.base_address(), used * registers);
                     placed.push(allocation);
                 }
-                Err(AccumulatorError::Overflow { entries: wanted, free, .. }) => {
+                Err(AccumulatorFault::Overflow { entries: wanted, free, .. }) => {
                     prop_assert_eq!((wanted, free), (entries, before));
                     prop_assert!(entries > before);
                     prop_assert_eq!(allocator.free_entries(mxu_id), before);
@@ -324,8 +324,8 @@ proptest! {
                 Err(error) => prop_assert!(
                     matches!(
                         error,
-                        AccumulatorError::NoAccumulators { .. }
-                            | AccumulatorError::MxuIdOutOfRange { .. }
+                        AccumulatorFault::NoAccumulators { .. }
+                            | AccumulatorFault::MxuIdOutOfRange { .. }
                     ),
                     "{}", error
                 ),

@@ -3,7 +3,7 @@
 use super::Chip;
 use super::facts::{ChipFacts, SparseCoreFacts};
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault};
+use crate::error::{Code, faults};
 use crate::word::List;
 
 impl ChipFacts {
@@ -47,29 +47,24 @@ impl ChipFacts {
     }
 }
 
-/// A SparseCore asked of a chip without one.
-///
-/// ```
-/// use mosaic_memspace::{Chip, CoreType};
-/// use mosaic_memspace::error::{Code, Fault};
-///
-/// let absent = Chip::V5e.facts().require_core(CoreType::ScScalarSubcore).unwrap_err();
-/// assert_eq!(absent.to_string(), "v5e has no SparseCores");
-/// assert_eq!(absent.code(), Code::NoSparseCores);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{chip} has no SparseCores")]
-pub struct NoSparseCores {
-    chip: &'static str,
-}
-
-impl Fault for NoSparseCores {
-    fn code(&self) -> Code {
-        Code::NoSparseCores
+faults! {
+    /// A SparseCore asked of a chip without one.
+    ///
+    /// ```
+    /// use mosaic_memspace::{Chip, CoreType};
+    /// use mosaic_memspace::error::{Code, Fault};
+    ///
+    /// let absent = Chip::V5e.facts().require_core(CoreType::ScScalarSubcore).unwrap_err();
+    /// assert_eq!(absent.to_string(), "v5e has no SparseCores");
+    /// assert_eq!(absent.code(), Code::NoSparseCores);
+    /// ```
+    #[derive(Clone, Copy)]
+    pub struct NoSparseCores {
+        chip: &'static str,
     }
-
-    fn help(&self) -> String {
-        let have = Chip::ALL.iter().filter(|chip| chip.facts().sparse_core.is_some());
-        format!("{}: {}", self.code().mend(), List(have))
-    }
+    => NoSparseCores ("{chip} has no SparseCores")
+       help {
+           let have = Chip::ALL.iter().filter(|chip| chip.facts().sparse_core.is_some());
+           format!("{}: {}", Code::NoSparseCores.mend(), List(have))
+       };
 }

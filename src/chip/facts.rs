@@ -1,7 +1,7 @@
 //! What is known of a chip: the type of a row of the table.
 
 use crate::dtype::Dtype;
-use crate::error::{Code, Fault};
+use crate::error::faults;
 use std::num::NonZeroU32;
 
 /// The facts of a chip, of one TensorCore (JAX's `TpuInfo`).
@@ -253,47 +253,43 @@ impl SparseCoreFacts {
     }
 }
 
-/// A number of TensorCores that a logical device of the chip cannot have.
-///
-/// ```
-/// use mosaic_memspace::Chip;
-/// use mosaic_memspace::error::Fault;
-///
-/// let error = Chip::V5e.facts().with_num_cores(2).unwrap_err();
-/// assert_eq!(error.to_string(), "a logical device of v5e has 1 TensorCore, not 2");
-/// assert_eq!(error.help(), "ask for 1");
-///
-/// let error = Chip::V4.facts().with_num_cores(3).unwrap_err();
-/// assert_eq!(error.to_string(), "a logical device of v4 has 1 or 2 TensorCores, not 3");
-/// assert_eq!(error.help(), "ask for 1 or 2");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a logical device of {chip} has {}, not {num_cores}", self.possible("TensorCore"))]
-pub struct CoreCountUnsupported {
-    chip: &'static str,
-    num_cores: u32,
-    megacore: Option<NonZeroU32>,
+faults! {
+    /// A number of TensorCores that a logical device of the chip cannot have.
+    ///
+    /// ```
+    /// use mosaic_memspace::Chip;
+    /// use mosaic_memspace::error::Fault;
+    ///
+    /// let error = Chip::V5e.facts().with_num_cores(2).unwrap_err();
+    /// assert_eq!(error.to_string(), "a logical device of v5e has 1 TensorCore, not 2");
+    /// assert_eq!(error.help(), "ask for 1");
+    ///
+    /// let error = Chip::V4.facts().with_num_cores(3).unwrap_err();
+    /// assert_eq!(error.to_string(), "a logical device of v4 has 1 or 2 TensorCores, not 3");
+    /// assert_eq!(error.help(), "ask for 1 or 2");
+    /// ```
+    #[derive(Clone, Copy)]
+    pub struct CoreCountUnsupported {
+        chip: &'static str,
+        num_cores: u32,
+        megacore: Option<NonZeroU32>,
+    }
+    => CoreCountUnsupported
+       (
+           "a logical device of {chip} has {}, not {num_cores}",
+           possible(*.megacore, "TensorCore")
+       )
+       help { format!("ask for {}", possible(*megacore, "")) };
 }
 
-impl CoreCountUnsupported {
-    fn possible(&self, noun: &str) -> String {
-        let space = if noun.is_empty() { "" } else { " " };
-        match self.megacore {
-            Some(all) => {
-                let plural = if noun.is_empty() { "" } else { "s" };
-                format!("1 or {all}{space}{noun}{plural}")
-            }
-            None => format!("1{space}{noun}"),
+/// How many TensorCores a logical device can have.
+fn possible(megacore: Option<NonZeroU32>, noun: &str) -> String {
+    let space = if noun.is_empty() { "" } else { " " };
+    match megacore {
+        Some(all) => {
+            let plural = if noun.is_empty() { "" } else { "s" };
+            format!("1 or {all}{space}{noun}{plural}")
         }
-    }
-}
-
-impl Fault for CoreCountUnsupported {
-    fn code(&self) -> Code {
-        Code::CoreCountUnsupported
-    }
-
-    fn help(&self) -> String {
-        format!("ask for {}", self.possible(""))
+        None => format!("1{space}{noun}"),
     }
 }

@@ -10,11 +10,9 @@ mod tiling;
 pub use capacity::Capacity;
 pub use cores::NoSparseCores;
 pub use facts::{ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts};
-pub use tiling::{InferredTiling, ScVectorShapes, TilingError};
+pub use tiling::{InferredTiling, ScVectorShapes, TilingFault};
 
-use crate::error::unknown_word;
 use crate::word::words;
-use strum::VariantNames;
 
 words! {
     /// A registered TPU chip (JAX's `ChipVersion`).
@@ -69,7 +67,7 @@ words! {
     all: 11 "Every registered chip, the oldest first",
     as_str: Tpu8i "8i" "JAX's word",
     expecting: "a chip: v2, v3, v4i, v4, v5e, v5p, v6e, 7, 7x, 8i or 8t",
-    unknown: UnknownChip::new,
+    unknown: UnknownChip "unknown chip",
 }
 
 impl Chip {
@@ -85,22 +83,4 @@ impl Chip {
     pub const fn facts(self) -> &'static ChipFacts {
         table::facts(self)
     }
-}
-
-unknown_word! {
-    /// A word from outside that names no registered chip.
-    ///
-    /// ```
-    /// use mosaic_memspace::Chip;
-    /// let error = "v9".parse::<Chip>().unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "unknown chip: v9; expected one of v2, v3, v4i, v4, v5e, v5p, v6e, 7, 7x, 8i, 8t"
-    /// );
-    /// assert_eq!(error.word(), "v9");
-    /// ```
-    pub struct UnknownChip
-    code: UnknownChip,
-    message: "unknown chip",
-    known: <Chip as VariantNames>::VARIANTS,
 }

@@ -3,7 +3,7 @@
 use super::cores::NoSparseCores;
 use super::facts::ChipFacts;
 use crate::dtype::Dtype;
-use crate::error::{Code, Fault};
+use crate::error::faults;
 use crate::word::List;
 
 impl ChipFacts {
@@ -14,21 +14,21 @@ impl ChipFacts {
     /// sublanes alone for 16-bit types before generation 7.
     ///
     /// # Errors
-    /// [`TilingError::UnsupportedDtype`] when a 32-bit word does not hold a whole
+    /// [`TilingFault::UnsupportedDtype`] when a 32-bit word does not hold a whole
     /// number of elements; JAX answers with a 0 there, or rounds.
     ///
     /// ```
-    /// use mosaic_memspace::{Chip, Dtype, TilingError};
-    /// const ROWS: Result<u64, TilingError> = Chip::V5e.facts().sublane_tiling(Dtype::Int8);
+    /// use mosaic_memspace::{Chip, Dtype, TilingFault};
+    /// const ROWS: Result<u64, TilingFault> = Chip::V5e.facts().sublane_tiling(Dtype::Int8);
     /// assert_eq!(ROWS, Ok(32));
     /// assert_eq!(Chip::V6e.facts().sublane_tiling(Dtype::Bfloat16), Ok(8));
     /// assert_eq!(Chip::Tpu7x.facts().sublane_tiling(Dtype::Bfloat16), Ok(16));
     /// assert!(Chip::V5e.facts().sublane_tiling(Dtype::Int64).is_err());
     /// ```
-    pub const fn sublane_tiling(&self, dtype: Dtype) -> Result<u64, TilingError> {
+    pub const fn sublane_tiling(&self, dtype: Dtype) -> Result<u64, TilingFault> {
         match dtype.packing() {
             Some(_) => Ok(self.jax_sublane_tiling(dtype)),
-            None => Err(TilingError::UnsupportedDtype(dtype)),
+            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
         }
     }
 
@@ -86,29 +86,29 @@ impl ChipFacts {
     /// packing × lanes, twice that on v2 and v3.
     ///
     /// # Errors
-    /// [`TilingError::Rank`] for rank 0, [`TilingError::UnsupportedDtype`] for
+    /// [`TilingFault::Rank`] for rank 0, [`TilingFault::UnsupportedDtype`] for
     /// types wider than 32 bits, on which JAX hangs, and for `float6`.
     ///
     /// ```
-    /// use mosaic_memspace::{Chip, ChipFacts, Dtype, InferredTiling, TilingError};
+    /// use mosaic_memspace::{Chip, ChipFacts, Dtype, InferredTiling, TilingFault};
     ///
     /// const V6E: &ChipFacts = Chip::V6e.facts();
-    /// const TILING: Result<InferredTiling, TilingError> =
+    /// const TILING: Result<InferredTiling, TilingFault> =
     ///     V6E.compact_tiling(&[3, 5, 100], Dtype::Int8);
     /// assert_eq!(TILING?.extents().collect::<Vec<_>>(), [1, 8, 128]);
     ///
     /// let line = V6E.compact_tiling(&[100], Dtype::Bfloat16)?;
     /// assert_eq!(line.tile(), [256]);
-    /// # Ok::<(), mosaic_memspace::TilingError>(())
+    /// # Ok::<(), mosaic_memspace::TilingFault>(())
     /// ```
     pub const fn compact_tiling(
         &self,
         shape: &[u64],
         dtype: Dtype,
-    ) -> Result<InferredTiling, TilingError> {
+    ) -> Result<InferredTiling, TilingFault> {
         match dtype.packing() {
             Some(packing) => self.compact(shape, packing),
-            None => Err(TilingError::UnsupportedDtype(dtype)),
+            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
         }
     }
 
@@ -117,7 +117,7 @@ impl ChipFacts {
     /// `int4` alone excepted.
     ///
     /// # Errors
-    /// [`TilingError::Rank`] for rank 0, [`TilingError::UnsupportedDtype`] for
+    /// [`TilingFault::Rank`] for rank 0, [`TilingFault::UnsupportedDtype`] for
     /// types wider than 32 bits, on which it hangs.
     ///
     /// ```
@@ -125,16 +125,16 @@ impl ChipFacts {
     /// let v6e = Chip::V6e.facts();
     /// assert_eq!(v6e.jax_compact_tiling(&[100], Dtype::Uint4)?.tile(), [512]);
     /// assert_eq!(v6e.compact_tiling(&[100], Dtype::Uint4)?.tile(), [1024]);
-    /// # Ok::<(), mosaic_memspace::TilingError>(())
+    /// # Ok::<(), mosaic_memspace::TilingFault>(())
     /// ```
     pub const fn jax_compact_tiling(
         &self,
         shape: &[u64],
         dtype: Dtype,
-    ) -> Result<InferredTiling, TilingError> {
+    ) -> Result<InferredTiling, TilingFault> {
         match jax_tiling_packing(dtype) {
             Some(packing) => self.compact(shape, packing),
-            None => Err(TilingError::UnsupportedDtype(dtype)),
+            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
         }
     }
 
@@ -142,7 +142,7 @@ impl ChipFacts {
     /// subcore's lanes × packing.
     ///
     /// # Errors
-    /// [`TilingError::NoSparseCores`], then those of
+    /// [`TilingFault::NoSparseCores`], then those of
     /// [`compact_tiling`](Self::compact_tiling).
     ///
     /// ```
@@ -150,20 +150,20 @@ impl ChipFacts {
     /// let tiling = Chip::Tpu7x.facts().sparse_core_tiling(&[2, 3, 8], Dtype::Bfloat16)?;
     /// assert_eq!(tiling.extents().collect::<Vec<_>>(), [1, 1, 32]);
     /// assert!(Chip::V5e.facts().sparse_core_tiling(&[8], Dtype::Bfloat16).is_err());
-    /// # Ok::<(), mosaic_memspace::TilingError>(())
+    /// # Ok::<(), mosaic_memspace::TilingFault>(())
     /// ```
     pub const fn sparse_core_tiling(
         &self,
         shape: &[u64],
         dtype: Dtype,
-    ) -> Result<InferredTiling, TilingError> {
+    ) -> Result<InferredTiling, TilingFault> {
         let lanes = match self.require_sparse_core() {
             Ok(sparse_core) => sparse_core.num_lanes.get(),
-            Err(absent) => return Err(TilingError::NoSparseCores(absent)),
+            Err(absent) => return Err(TilingFault::NoSparseCores(absent)),
         };
         match dtype.packing() {
             Some(packing) => line(shape, lanes, packing),
-            None => Err(TilingError::UnsupportedDtype(dtype)),
+            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
         }
     }
 
@@ -179,20 +179,20 @@ impl ChipFacts {
     /// use mosaic_memspace::{Chip, Dtype};
     /// let tiling = Chip::V5e.facts().jax_sparse_core_tiling(&[100], Dtype::Int8)?;
     /// assert_eq!(tiling.tile(), [32]);
-    /// # Ok::<(), mosaic_memspace::TilingError>(())
+    /// # Ok::<(), mosaic_memspace::TilingFault>(())
     /// ```
     pub const fn jax_sparse_core_tiling(
         &self,
         shape: &[u64],
         dtype: Dtype,
-    ) -> Result<InferredTiling, TilingError> {
+    ) -> Result<InferredTiling, TilingFault> {
         let lanes = match &self.sparse_core {
             Some(sparse_core) => sparse_core.num_lanes.get(),
             None => 8,
         };
         match jax_tiling_packing(dtype) {
             Some(packing) => line(shape, lanes, packing),
-            None => Err(TilingError::UnsupportedDtype(dtype)),
+            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
         }
     }
 
@@ -204,16 +204,16 @@ impl ChipFacts {
     /// and no bool, from a ref.
     ///
     /// # Errors
-    /// [`TilingError::NoSparseCores`], then [`TilingError::UnsupportedDtype`] when
+    /// [`TilingFault::NoSparseCores`], then [`TilingFault::UnsupportedDtype`] when
     /// a 32-bit word does not hold a whole number of elements.
     ///
     /// ```
     /// use mosaic_memspace::{Chip, Dtype, ScVectorShapes};
     /// let shapes = Chip::V6e.facts().sc_supported_shapes(Dtype::Bfloat16)?;
     /// assert_eq!(shapes, ScVectorShapes { row: [16], rows: Some([2, 8]) });
-    /// # Ok::<(), mosaic_memspace::TilingError>(())
+    /// # Ok::<(), mosaic_memspace::TilingFault>(())
     /// ```
-    pub const fn sc_supported_shapes(&self, dtype: Dtype) -> Result<ScVectorShapes, TilingError> {
+    pub const fn sc_supported_shapes(&self, dtype: Dtype) -> Result<ScVectorShapes, TilingFault> {
         self.sc_shapes(dtype, dtype.packing())
     }
 
@@ -221,7 +221,7 @@ impl ChipFacts {
     /// (`sc_core.supported_shapes`): it counts types narrower than a byte as a byte.
     ///
     /// # Errors
-    /// [`TilingError::NoSparseCores`], then [`TilingError::UnsupportedDtype`] for
+    /// [`TilingFault::NoSparseCores`], then [`TilingFault::UnsupportedDtype`] for
     /// types wider than 32 bits.
     ///
     /// ```
@@ -229,19 +229,19 @@ impl ChipFacts {
     /// let v6e = Chip::V6e.facts();
     /// assert_eq!(v6e.jax_sc_supported_shapes(Dtype::Int4)?.row, [32]);
     /// assert_eq!(v6e.sc_supported_shapes(Dtype::Int4)?.row, [64]);
-    /// # Ok::<(), mosaic_memspace::TilingError>(())
+    /// # Ok::<(), mosaic_memspace::TilingFault>(())
     /// ```
     pub const fn jax_sc_supported_shapes(
         &self,
         dtype: Dtype,
-    ) -> Result<ScVectorShapes, TilingError> {
+    ) -> Result<ScVectorShapes, TilingFault> {
         self.sc_shapes(dtype, jax_byte_packing(dtype))
     }
 
-    const fn compact(&self, shape: &[u64], packing: u32) -> Result<InferredTiling, TilingError> {
+    const fn compact(&self, shape: &[u64], packing: u32) -> Result<InferredTiling, TilingFault> {
         let lanes = self.num_lanes.get() as u64;
         let tile = match shape {
-            [] => return Err(TilingError::Rank),
+            [] => return Err(TilingFault::Rank),
             [_] => Tile::Line([self.least_rows(packing).saturating_mul(lanes)]), // below 2³⁸
             [.., extent, _] => Tile::Sheet([self.compact_rows(*extent, packing), lanes]),
         };
@@ -252,10 +252,10 @@ impl ChipFacts {
         &self,
         dtype: Dtype,
         packing: Option<u32>,
-    ) -> Result<ScVectorShapes, TilingError> {
+    ) -> Result<ScVectorShapes, TilingFault> {
         let lanes = match self.require_sparse_core() {
             Ok(sparse_core) => sparse_core.num_lanes.get(),
-            Err(absent) => return Err(TilingError::NoSparseCores(absent)),
+            Err(absent) => return Err(TilingFault::NoSparseCores(absent)),
         };
         match packing {
             Some(1) => Ok(ScVectorShapes { row: [lanes as u64], rows: None }),
@@ -263,14 +263,14 @@ impl ChipFacts {
                 row: [times(lanes, packing)],
                 rows: Some([packing as u64, lanes as u64]),
             }),
-            None => Err(TilingError::UnsupportedDtype(dtype)),
+            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
         }
     }
 }
 
-const fn line(shape: &[u64], lanes: u32, packing: u32) -> Result<InferredTiling, TilingError> {
+const fn line(shape: &[u64], lanes: u32, packing: u32) -> Result<InferredTiling, TilingFault> {
     match shape {
-        [] => Err(TilingError::Rank),
+        [] => Err(TilingFault::Rank),
         [..] => Ok(InferredTiling { rank: shape.len(), tile: Tile::Line([times(lanes, packing)]) }),
     }
 }
@@ -301,7 +301,7 @@ const fn times(a: u32, b: u32) -> u64 {
 /// assert_eq!(tiling.rank(), 3);
 /// assert_eq!(tiling.tile(), [16, 128]);
 /// assert_eq!(tiling.extents().collect::<Vec<_>>(), [1, 16, 128]);
-/// # Ok::<(), mosaic_memspace::TilingError>(())
+/// # Ok::<(), mosaic_memspace::TilingFault>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InferredTiling {
@@ -333,7 +333,7 @@ impl InferredTiling {
     /// use mosaic_memspace::{Chip, Dtype};
     /// let tiling = Chip::V2.facts().compact_tiling(&[100], Dtype::Float32)?;
     /// assert_eq!(tiling.tile(), [256]);
-    /// # Ok::<(), mosaic_memspace::TilingError>(())
+    /// # Ok::<(), mosaic_memspace::TilingFault>(())
     /// ```
     pub const fn tile(&self) -> &[u64] {
         match &self.tile {
@@ -348,7 +348,7 @@ impl InferredTiling {
     /// use mosaic_memspace::{Chip, Dtype};
     /// let tiling = Chip::V4.facts().compact_tiling(&[7, 7, 7], Dtype::Float32)?;
     /// assert_eq!(tiling.extents().collect::<Vec<_>>(), [1, 8, 128]);
-    /// # Ok::<(), mosaic_memspace::TilingError>(())
+    /// # Ok::<(), mosaic_memspace::TilingFault>(())
     /// ```
     pub fn extents(&self) -> impl Iterator<Item = u64> + '_ {
         let leading = self.rank.saturating_sub(self.tile().len());
@@ -400,50 +400,35 @@ impl ScVectorShapes {
     }
 }
 
-/// Why there is no tiling, and no vector shape.
-///
-/// ```
-/// use mosaic_memspace::error::Fault;
-/// use mosaic_memspace::{Chip, Dtype};
-///
-/// let error = Chip::V5e.facts().sc_supported_shapes(Dtype::Int8).unwrap_err();
-/// assert_eq!(error.to_string(), "v5e has no SparseCores");
-/// assert_eq!(
-///     error.help(),
-///     "run it on the TensorCore, or on a chip with SparseCores: v5p, v6e, 7, 7x, 8i, 8t"
-/// );
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TilingError {
-    /// A type of which a 32-bit word does not hold a whole number.
-    #[error("{0} has no tile: {bits} bits do not divide a word of 32", bits = .0.bits())]
-    UnsupportedDtype(Dtype),
-    /// A shape of rank 0.
-    #[error("a shape of rank 0 has no tile")]
-    Rank,
-    /// A SparseCore asked of a chip without one.
-    #[error(transparent)]
-    NoSparseCores(#[from] NoSparseCores),
-}
-
-impl Fault for TilingError {
-    fn code(&self) -> Code {
-        match self {
-            Self::UnsupportedDtype(_) => Code::UnsupportedDtype,
-            Self::Rank => Code::TilingRank,
-            Self::NoSparseCores(absent) => absent.code(),
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::UnsupportedDtype(_) => {
-                let whole = Dtype::ALL.iter().filter(|dtype| dtype.packing().is_some());
-                format!("use one of {}", List(whole))
-            }
-            Self::Rank => "give the shape a dimension, if only of extent 1".to_owned(),
-            Self::NoSparseCores(absent) => absent.help(),
-        }
+faults! {
+    /// Why there is no tiling, and no vector shape.
+    ///
+    /// ```
+    /// use mosaic_memspace::error::Fault;
+    /// use mosaic_memspace::{Chip, Dtype};
+    ///
+    /// let error = Chip::V5e.facts().sc_supported_shapes(Dtype::Int8).unwrap_err();
+    /// assert_eq!(error.to_string(), "v5e has no SparseCores");
+    /// assert_eq!(
+    ///     error.help(),
+    ///     "run it on the TensorCore, or on a chip with SparseCores: v5p, v6e, 7, 7x, 8i, 8t"
+    /// );
+    /// ```
+    #[derive(Clone, Copy)]
+    pub enum TilingFault {
+        /// A type of which a 32-bit word does not hold a whole number.
+        UnsupportedDtype {
+            /// The type.
+            dtype: Dtype,
+        } => UnsupportedDtype
+          ("{dtype} has no tile: {bits} bits do not divide a word of 32", bits = .dtype.bits())
+          help {
+              let whole = Dtype::ALL.iter().filter(|dtype| dtype.packing().is_some());
+              format!("use one of {}", List(whole))
+          };
+        /// A shape of rank 0.
+        Rank => TilingRank ("a shape of rank 0 has no tile");
+        /// A SparseCore asked of a chip without one.
+        NoSparseCores[absent: NoSparseCores];
     }
 }

@@ -26,7 +26,7 @@ pub use call::CustomCall;
 pub use colors::alias::{Alias, AliasColors, AliasFault, AliasFaults, AliasWarning};
 pub use colors::carried::{HbmSpecs, Placed, alias_colors, jax_alias_colors};
 pub use colors::color::{
-    Color, ColorFault, ColorNumber, InputColor, InputColorFault, UnknownColor, color, jax_color,
+    Color, ColorFault, ColorNumber, InputColor, InputColorFault, color, jax_color,
 };
 pub use config::body::{Base64, Body, InvalidBase64, body_memory_spaces};
 pub use config::flags::{Finite, FlagFault, FlagName, FlagValue, Flags, WrittenFlagValue};
@@ -41,9 +41,7 @@ pub use config::read::InvalidConfig;
 pub use config::{BackendConfig, UnknownKey};
 #[cfg(feature = "read")]
 pub use dump::{Dump, DumpedCall};
-pub use ids::allocator::{
-    AutoAssign, CollectiveIds, IdOptions, IdOrder, IdPolicy, UnknownAutoAssign, collective_ids,
-};
+pub use ids::allocator::{AutoAssign, CollectiveIds, IdOptions, IdOrder, IdPolicy, collective_ids};
 pub use ids::collective_id::{CollectiveId, CollectiveIdFault, IdCall};
 pub use params::fault::{ParamFault, ParamFaults};
 pub use params::functions::{
@@ -52,7 +50,6 @@ pub use params::functions::{
 };
 pub use params::words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
-    UnknownParamWord,
 };
 pub use params::{CallChecks, CompilerParams, KernelFacts, ResolvedParams, VmemLimitBytes};
 pub use value::{CallOperand, NotAValueName, TensorType, ValueName};

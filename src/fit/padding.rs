@@ -1,6 +1,6 @@
 //! What one buffer takes once the compiler has padded it to its tiles.
 
-use crate::chip::{ChipFacts, TilingError};
+use crate::chip::{ChipFacts, TilingFault};
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
 
@@ -53,7 +53,7 @@ impl<'a> Layout<'a> {
             Some(packing) => {
                 Ok(Self { chip, packing, bits: dtype.memref_bits(), tiles: Tiles::Compact })
             }
-            None => Err(PaddingError::NoTile(TilingError::UnsupportedDtype(dtype))),
+            None => Err(PaddingError::NoTile(TilingFault::UnsupportedDtype { dtype: dtype })),
         }
     }
 
@@ -113,7 +113,7 @@ impl<'a> Layout<'a> {
     ) -> Result<Self, PaddingError> {
         let granule = match chip.require_sparse_core() {
             Ok(sparse_core) => sparse_core.dma_granule_size_bytes,
-            Err(absent) => return Err(PaddingError::NoTile(TilingError::NoSparseCores(absent))),
+            Err(absent) => return Err(PaddingError::NoTile(TilingFault::NoSparseCores(absent))),
         };
         match Self::of_window(chip, dtype) {
             Ok(layout) if tc_tiling => Ok(layout),
@@ -224,7 +224,7 @@ pub enum PaddingError {
     TooLarge,
     /// A type of which a 32-bit word does not hold a whole number.
     #[error(transparent)]
-    NoTile(#[from] TilingError),
+    NoTile(#[from] TilingFault),
 }
 
 impl Fault for PaddingError {

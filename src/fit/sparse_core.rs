@@ -3,7 +3,7 @@
 use super::kernel::{FitError, Part, RefId, Scratch};
 use super::padding::{Layout, PaddingError};
 use super::vmem::{Memory, Taken};
-use crate::chip::{ChipFacts, SparseCoreFacts, TilingError};
+use crate::chip::{ChipFacts, SparseCoreFacts, TilingFault};
 use crate::core_type::CoreType;
 use crate::memory_space::TpuSpace;
 use crate::rules::{BlockDim, Form, GridAxis, Operand};
@@ -186,7 +186,7 @@ impl ScKernel<'_> {
     pub fn plan_into<'b>(&self, parts: &'b mut Vec<Part>) -> Result<ScPlan<'b>, FitError> {
         parts.clear();
         let sparse_core = self.chip.require_sparse_core().map_err(|absent| {
-            let cause = PaddingError::NoTile(TilingError::NoSparseCores(absent));
+            let cause = PaddingError::NoTile(TilingFault::NoSparseCores(absent));
             FitError { of: None, cause }
         })?;
         let mut pool = Memory { parts, bytes: 0, unit: 1 };

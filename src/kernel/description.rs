@@ -4,10 +4,9 @@ use super::place::Place;
 use super::spelled::Spelled;
 use crate::chip::{Chip, ChipFacts};
 use crate::core_type::CoreType;
-use crate::custom_call::{
-    CompilerParams, CostEstimate, DimensionSemantics, ParamFault, UnknownParamWord,
-};
+use crate::custom_call::{CompilerParams, CostEstimate, DimensionSemantics, ParamFault};
 use crate::dtype::Dtype;
+use crate::error::UnknownWord;
 use crate::memory_space::{MemorySpace, Resolved};
 use crate::rules::{self, AccessOp, AccessShape, BlockDim, DmaMode, GridAxis, IndexEntry, Role};
 
@@ -76,7 +75,7 @@ pub(crate) struct Params {
     pub(crate) sound: CompilerParams,
     pub(crate) faults: Vec<ParamFault>,
     /// Words that a parameter does not take, and where they are.
-    pub(crate) words: Vec<(Place, UnknownParamWord)>,
+    pub(crate) words: Vec<(Place, UnknownWord)>,
     /// What was written, of the parameters that have such faults: key and JSON.
     pub(crate) unsound: Vec<(Box<str>, Box<str>)>,
 }

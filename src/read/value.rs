@@ -3,7 +3,8 @@
 use super::fault::JsonFault;
 use super::json::{Kind, Tree};
 use super::schema::Definitions;
-use crate::custom_call::{ParamFault, UnknownParamWord};
+use crate::custom_call::ParamFault;
+use crate::error::UnknownWord;
 use crate::kernel::Place;
 use crate::word::Shown;
 use std::borrow::Cow;
@@ -115,7 +116,7 @@ pub(super) struct Faults {
     /// Parameters that no kernel can have, which its report tells.
     pub(super) params: Vec<ParamFault>,
     /// Words that a parameter does not take, which its report tells.
-    pub(super) words: Vec<(Place, UnknownParamWord)>,
+    pub(super) words: Vec<(Place, UnknownWord)>,
 }
 
 /// A fault, and where it is.

@@ -3,12 +3,13 @@
 use super::schema::Definitions;
 use super::shapes::{write_string, wrong};
 use super::value::{Faults, Json, Value};
-use crate::chip::{Chip, UnknownChip};
-use crate::core_type::{CoreType, UnknownCoreType};
-use crate::custom_call::{DimensionSemantics, OptLevel, SideEffects, UnknownParamWord};
-use crate::dtype::{Dtype, UnknownDtype};
+use crate::chip::Chip;
+use crate::core_type::CoreType;
+use crate::custom_call::{DimensionSemantics, OptLevel, SideEffects};
+use crate::dtype::Dtype;
+use crate::error::UnknownWord;
 use crate::kernel::{Semaphore, Spelled};
-use crate::memory_space::{MemorySpace, UnknownMemorySpace};
+use crate::memory_space::MemorySpace;
 use crate::rules::{AccessShape, DmaMode, Role};
 use std::str::FromStr;
 
@@ -109,27 +110,8 @@ fn expected<T: Words>() -> String {
     words.reduce(|before, word| format!("{before} or {word}")).unwrap_or_default()
 }
 
-/// What keeps a word that is none of the known ones.
-pub(super) trait Unknown {
-    fn unknown(&self) -> &str;
-}
-
-macro_rules! unknown {
-    ($($type:ident)*) => {
-        $(
-            impl Unknown for $type {
-                fn unknown(&self) -> &str {
-                    self.word()
-                }
-            }
-        )*
-    };
-}
-
-unknown! { UnknownChip UnknownCoreType UnknownDtype UnknownMemorySpace }
-
 /// Any word can be used: one that is not known is reported with the rest.
-impl<T: Words + FromStr<Err: Unknown>> Json for Spelled<T> {
+impl<T: Words + FromStr<Err = UnknownWord>> Json for Spelled<T> {
     fn expected() -> String {
         String::expected()
     }
@@ -142,7 +124,7 @@ impl<T: Words + FromStr<Err: Unknown>> Json for Spelled<T> {
     fn write(&self, json: &mut String) {
         match self {
             Self::Known(it) => write_string(&it.word(), json),
-            Self::Unknown(fault) => write_string(fault.unknown(), json),
+            Self::Unknown(fault) => write_string(fault.word(), json),
         }
     }
 
@@ -152,7 +134,7 @@ impl<T: Words + FromStr<Err: Unknown>> Json for Spelled<T> {
 }
 
 /// Reads a word of a parameter; one that is not known is reported with the rest.
-pub(super) fn of_param<T: Json + FromStr<Err = UnknownParamWord>>(
+pub(super) fn of_param<T: Json + FromStr<Err = UnknownWord>>(
     value: &Value<'_, '_>,
     faults: &mut Faults,
 ) -> Option<T> {

@@ -3,8 +3,8 @@
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved, TpuSpace};
-use crate::word::{List, Word, words};
-use strum::{VariantArray, VariantNames};
+use crate::word::words;
+use strum::VariantArray;
 
 words! {
     /// One of the two directions between a ref and a core's registers.
@@ -24,7 +24,7 @@ words! {
     all: 2 "Both",
     as_str: Store "store" "The word",
     expecting: "load or store",
-    unknown: UnknownAccess::new::<Self>,
+    unknown: UnknownAccess "unknown access",
 }
 
 words! {
@@ -45,7 +45,7 @@ words! {
     all: 2 "Both",
     as_str: Scalar "scalar" "The word",
     expecting: "scalar or vector",
-    unknown: UnknownAccess::new::<Self>,
+    unknown: UnknownAccess "unknown access",
 }
 
 /// A load or a store.
@@ -353,182 +353,5 @@ const fn preposition(op: AccessOp) -> &'static str {
     match op {
         AccessOp::Load => "from",
         AccessOp::Store => "in",
-    }
-}
-
-/// A word from outside that names no operation, shape or mode of copy.
-///
-/// ```
-/// use mosaic_memspace::rules::AccessOp;
-/// let error = "read".parse::<AccessOp>().unwrap_err();
-/// assert_eq!(error.to_string(), "unknown access: read; expected one of load, store");
-/// assert_eq!(error.word(), "read");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown access: {word}; expected one of {}", List(*.known))]
-pub struct UnknownAccess {
-    word: Word,
-    known: &'static [&'static str],
-}
-
-impl UnknownAccess {
-    pub(super) fn new<W: VariantNames>(word: &str) -> Self {
-        Self { word: Word::new(word), known: W::VARIANTS }
-    }
-
-    /// The word, as it came.
-    pub fn word(&self) -> &str {
-        self.word.as_str()
-    }
-
-    /// The words that it could have been.
-    pub const fn known(&self) -> &'static [&'static str] {
-        self.known
-    }
-}
-
-impl Fault for UnknownAccess {
-    fn code(&self) -> Code {
-        Code::UnknownAccess
-    }
-
-    fn help(&self) -> String {
-        format!("write one of {}", List(self.known))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::memory_space::CoreMemorySpace;
-
-    /// Every refusal there is, with what an author reads.
-    #[allow(clippy::too_many_lines, reason = "a row a refusal")]
-    #[test]
-    fn each_refusal_says_why_and_what_instead() {
-        let [tc, scalar, vector] =
-            [CoreType::Tc, CoreType::ScScalarSubcore, CoreType::ScVectorSubcore];
-        let other = Resolved::Memref(MemrefSpace::Core(CoreMemorySpace::VmemOfScVectorSubcore));
-        let refused = [
-            (
-                Access::LOAD_VECTOR,
-                Resolved::HBM,
-                tc,
-                AccessRefusal::OffCore,
-                Code::IllegalAccess,
-                "copy the part in use into vmem scratch with pltpu.async_copy and load it there",
-            ),
-            (
-                Access::STORE_SCALAR,
-                Resolved::VMEM_SHARED,
-                scalar,
-                AccessRefusal::OffCore,
-                Code::IllegalAccess,
-                "store to smem scratch and copy it out with pltpu.async_copy",
-            ),
-            (
-                Access::LOAD_SCALAR,
-                Resolved::CMEM,
-                tc,
-                AccessRefusal::OffCore,
-                Code::IllegalAccess,
-                "copy the part in use into smem scratch with pltpu.async_copy and load it there",
-            ),
-            (
-                Access::STORE_VECTOR,
-                other,
-                tc,
-                AccessRefusal::OtherCore,
-                Code::IllegalAccess,
-                "store to vmem scratch and copy it out with pltpu.async_copy",
-            ),
-            (
-                Access::LOAD_VECTOR,
-                Resolved::CMEM,
-                vector,
-                AccessRefusal::NotOnSparseCore,
-                Code::SpaceNotOnCore,
-                "keep the data in hbm and copy the part in use into vmem",
-            ),
-            (
-                Access::LOAD_VECTOR,
-                Resolved::VMEM,
-                scalar,
-                AccessRefusal::NoVmem,
-                Code::SpaceNotOnCore,
-                "put scalars in smem, or use a vector subcore for vectors",
-            ),
-            (
-                Access::STORE_VECTOR,
-                Resolved::SMEM,
-                vector,
-                AccessRefusal::ScalarsOnly,
-                Code::IllegalAccess,
-                "store one element at a time, or put the ref in vmem",
-            ),
-            (
-                Access::LOAD_VECTOR,
-                Resolved::SMEM,
-                scalar,
-                AccessRefusal::ScalarsOnly,
-                Code::IllegalAccess,
-                "load one element at a time",
-            ),
-            (
-                Access::LOAD_SCALAR,
-                Resolved::VMEM,
-                vector,
-                AccessRefusal::NoScalarLoad,
-                Code::IllegalAccess,
-                "load a vector and take the element: v = ref[pl.ds(i, lanes)]; v[0]",
-            ),
-            (
-                Access::STORE_SCALAR,
-                Resolved::VMEM,
-                tc,
-                AccessRefusal::NoScalarStore,
-                Code::IllegalAccess,
-                "store a vector that holds the element, or put the ref in smem",
-            ),
-            (
-                Access::LOAD_SCALAR,
-                Resolved::SEMAPHORE_MEM,
-                tc,
-                AccessRefusal::SemaphoresOnly,
-                Code::IllegalAccess,
-                "signal and wait with pltpu.semaphore_signal and pltpu.semaphore_wait",
-            ),
-            (
-                Access::STORE_VECTOR,
-                Resolved::Acc(0),
-                tc,
-                AccessRefusal::Accumulator,
-                Code::IllegalAccess,
-                "store through the matmul operations, or accumulate in vmem",
-            ),
-        ];
-        for (access, space, core_type, reason, code, help) in refused {
-            let said = access.check(space, core_type);
-            let said = said.map_err(|fault| (fault.reason(), fault.code(), fault.help()));
-            assert_eq!(said, Err((reason, code, help.to_owned())), "{core_type}: {access}");
-        }
-        for reason in AccessRefusal::VARIANTS {
-            assert!(refused.iter().any(|row| row.3 == *reason), "{reason} is not tested");
-        }
-    }
-
-    #[test]
-    fn what_is_legal_also_lowers() {
-        for access in Access::ALL {
-            for space in MemrefSpace::ALL.iter().map(|space| Resolved::Memref(*space)) {
-                for core_type in CoreType::ALL {
-                    let legal = access.check(space, *core_type).is_ok();
-                    assert!(
-                        !legal || access.jax_lowers(space, *core_type),
-                        "{access} {space} {core_type}"
-                    );
-                }
-            }
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::chip::{Chip, ChipFacts};
 use crate::dtype::Dtype;
-use crate::error::{Code, Fault};
+use crate::error::faults;
 use crate::word::List;
 use std::num::NonZeroU32;
 
@@ -10,15 +10,15 @@ use std::num::NonZeroU32;
 /// `AccMemorySpace.__call__`).
 ///
 /// ```
-/// use mosaic_memspace::rules::{Accumulator, AccumulatorError};
+/// use mosaic_memspace::rules::{Accumulator, AccumulatorFault};
 /// use mosaic_memspace::{Chip, Dtype};
 ///
-/// const REF: Result<Accumulator, AccumulatorError> =
+/// const REF: Result<Accumulator, AccumulatorFault> =
 ///     Accumulator::new(&[2, 64, 256], Dtype::Float32, 1, Chip::Tpu7x.facts());
 /// let accumulator = REF?;
 /// assert_eq!(accumulator.entries(), 16); // of 8 × 256 elements
 /// assert_eq!(accumulator.mxu_id(), 1);
-/// # Ok::<(), AccumulatorError>(())
+/// # Ok::<(), AccumulatorFault>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Accumulator {
@@ -30,44 +30,44 @@ impl Accumulator {
     /// A ref of `shape` in the result buffer of the MXU `mxu_id`.
     ///
     /// # Errors
-    /// The first that applies, in JAX's order: [`AccumulatorError::Rank`],
-    /// [`Dtype`](AccumulatorError::Dtype),
-    /// [`NoAccumulators`](AccumulatorError::NoAccumulators),
-    /// [`MxuIdOutOfRange`](AccumulatorError::MxuIdOutOfRange),
-    /// [`MinorDim`](AccumulatorError::MinorDim),
-    /// [`MajorDims`](AccumulatorError::MajorDims); then
-    /// [`SizeOverflow`](AccumulatorError::SizeOverflow), where JAX counts on.
+    /// The first that applies, in JAX's order: [`AccumulatorFault::Rank`],
+    /// [`Dtype`](AccumulatorFault::Dtype),
+    /// [`NoAccumulators`](AccumulatorFault::NoAccumulators),
+    /// [`MxuIdOutOfRange`](AccumulatorFault::MxuIdOutOfRange),
+    /// [`MinorDim`](AccumulatorFault::MinorDim),
+    /// [`MajorDims`](AccumulatorFault::MajorDims); then
+    /// [`SizeOverflow`](AccumulatorFault::SizeOverflow), where JAX counts on.
     ///
     /// ```
-    /// use mosaic_memspace::rules::{Accumulator, AccumulatorError};
+    /// use mosaic_memspace::rules::{Accumulator, AccumulatorFault};
     /// use mosaic_memspace::{Chip, Dtype};
     /// let error = Accumulator::new(&[8, 128], Dtype::Int32, 0, Chip::Tpu7x.facts());
-    /// assert_eq!(error, Err(AccumulatorError::MinorDim { extent: 128, columns: 256 }));
+    /// assert_eq!(error, Err(AccumulatorFault::MinorDim { extent: 128, columns: 256 }));
     /// ```
     pub const fn new(
         shape: &[u64],
         dtype: Dtype,
         mxu_id: u8,
         chip: &ChipFacts,
-    ) -> Result<Self, AccumulatorError> {
+    ) -> Result<Self, AccumulatorFault> {
         let [major @ .., minor] = shape else {
-            return Err(AccumulatorError::Rank { rank: 0 });
+            return Err(AccumulatorFault::Rank { rank: 0 });
         };
         if major.is_empty() {
-            return Err(AccumulatorError::Rank { rank: 1 });
+            return Err(AccumulatorFault::Rank { rank: 1 });
         }
         if !dtype.is(Dtype::Float32) && !dtype.is(Dtype::Int32) {
-            return Err(AccumulatorError::Dtype(dtype));
+            return Err(AccumulatorFault::Dtype { dtype: dtype });
         }
         if chip.num_accumulators.is_none() {
-            return Err(AccumulatorError::NoAccumulators { chip: chip.name });
+            return Err(AccumulatorFault::NoAccumulators { chip: chip.name });
         }
         if mxu_id as u32 >= chip.num_mxus {
-            return Err(AccumulatorError::MxuIdOutOfRange { mxu_id, num_mxus: chip.num_mxus });
+            return Err(AccumulatorFault::MxuIdOutOfRange { mxu_id, num_mxus: chip.num_mxus });
         }
         let columns = chip.mxu_column_size.get();
         if *minor != columns as u64 {
-            return Err(AccumulatorError::MinorDim { extent: *minor, columns });
+            return Err(AccumulatorFault::MinorDim { extent: *minor, columns });
         }
         match entries(major, chip.num_sublanes) {
             Ok(entries) => Ok(Self { mxu_id, entries }),
@@ -83,7 +83,7 @@ impl Accumulator {
     /// let sixteen_sublanes = Chip::Tpu8t.facts();
     /// let accumulator = Accumulator::new(&[64, 256], Dtype::Float32, 0, sixteen_sublanes)?;
     /// assert_eq!(accumulator.entries(), 4);
-    /// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorFault>(())
     /// ```
     pub const fn entries(&self) -> u64 {
         self.entries
@@ -96,7 +96,7 @@ impl Accumulator {
     /// use mosaic_memspace::{Chip, Dtype};
     /// let accumulator = Accumulator::new(&[8, 256], Dtype::Int32, 1, Chip::Tpu8i.facts())?;
     /// assert_eq!(accumulator.mxu_id(), 1);
-    /// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorFault>(())
     /// ```
     pub const fn mxu_id(&self) -> u8 {
         self.mxu_id
@@ -105,7 +105,7 @@ impl Accumulator {
 
 /// How many entries of `sublanes` rows the product of `major` makes. Whether it
 /// is a multiple is known even where the product is not.
-const fn entries(major: &[u64], sublanes: NonZeroU32) -> Result<u64, AccumulatorError> {
+const fn entries(major: &[u64], sublanes: NonZeroU32) -> Result<u64, AccumulatorFault> {
     let mut rest = major;
     let mut rows = Some(1_u64);
     let mut rows_beyond = 1;
@@ -120,8 +120,8 @@ const fn entries(major: &[u64], sublanes: NonZeroU32) -> Result<u64, Accumulator
     }
     match rows {
         Some(count @ 1..) if rows_beyond == 0 => Ok(quotient(count, sublanes)),
-        None if rows_beyond == 0 => Err(AccumulatorError::SizeOverflow),
-        Some(_) | None => Err(AccumulatorError::MajorDims { rows, sublanes: sublanes.get() }),
+        None if rows_beyond == 0 => Err(AccumulatorFault::SizeOverflow),
+        Some(_) | None => Err(AccumulatorFault::MajorDims { rows, sublanes: sublanes.get() }),
     }
 }
 
@@ -205,7 +205,7 @@ impl<'chip> AccumulatorAllocator<'chip> {
     /// Checks a ref as [`Accumulator::new`] does and places it.
     ///
     /// # Errors
-    /// Those of [`Accumulator::new`], then [`AccumulatorError::Overflow`]. What
+    /// Those of [`Accumulator::new`], then [`AccumulatorFault::Overflow`]. What
     /// fails takes nothing.
     ///
     /// ```
@@ -229,7 +229,7 @@ impl<'chip> AccumulatorAllocator<'chip> {
         shape: &[u64],
         dtype: Dtype,
         mxu_id: u8,
-    ) -> Result<Allocation, AccumulatorError> {
+    ) -> Result<Allocation, AccumulatorFault> {
         let accumulator = match Accumulator::new(shape, dtype, mxu_id, self.chip) {
             Ok(accumulator) => accumulator,
             Err(error) => return Err(error),
@@ -246,7 +246,7 @@ impl<'chip> AccumulatorAllocator<'chip> {
                 self.take_up_to(mxu_id, allocation.end());
                 Ok(allocation)
             }
-            None => Err(AccumulatorError::Overflow {
+            None => Err(AccumulatorFault::Overflow {
                 mxu_id,
                 entries: accumulator.entries,
                 free,
@@ -350,7 +350,7 @@ impl Allocation {
     /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
     /// let placed = allocator.allocate(&[8, 256], Dtype::Float32, 0)?;
     /// assert_eq!(placed.base_address(), 0);
-    /// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorFault>(())
     /// ```
     pub const fn base_address(&self) -> u64 {
         self.base_address
@@ -364,7 +364,7 @@ impl Allocation {
     /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
     /// let placed = allocator.allocate(&[16, 256], Dtype::Float32, 0)?;
     /// assert_eq!(placed.accumulator().entries(), 2);
-    /// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorFault>(())
     /// ```
     pub const fn accumulator(&self) -> Accumulator {
         self.accumulator
@@ -376,159 +376,143 @@ impl Allocation {
     }
 }
 
-/// Why there is no such accumulator.
-///
-/// ```
-/// use mosaic_memspace::rules::Accumulator;
-/// use mosaic_memspace::error::Fault;
-/// use mosaic_memspace::{Chip, Dtype};
-///
-/// let error = Accumulator::new(&[12, 256], Dtype::Float32, 0, Chip::Tpu7x.facts()).unwrap_err();
-/// assert_eq!(error.to_string(), "an accumulator of 12 rows, which are no whole 8 sublanes");
-/// assert_eq!(error.help(), "make the product of all extents but the last 8 or 16");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AccumulatorError {
-    /// Fewer than two dimensions.
-    #[error("an accumulator of rank {rank}")]
-    Rank {
-        /// The rank.
-        rank: usize,
-    },
-    /// Neither float32 nor int32.
-    #[error("an accumulator of {0}")]
-    Dtype(Dtype),
-    /// The chip has none.
-    #[error("an accumulator on {chip}, which has none")]
-    NoAccumulators {
-        /// The chip's name.
-        chip: &'static str,
-    },
-    /// No MXU has this id.
-    #[error("an accumulator on MXU {mxu_id}, of {num_mxus} MXUs")]
-    MxuIdOutOfRange {
-        /// The id.
-        mxu_id: u8,
-        /// How many MXUs the TensorCore has.
-        num_mxus: u32,
-    },
-    /// The last extent is not the MXU's column size.
-    #[error("an accumulator of {extent} columns on an MXU of {columns}")]
-    MinorDim {
-        /// The last extent.
-        extent: u64,
-        /// The MXU's column size.
-        columns: u32,
-    },
-    /// The other extents do not multiply to whole sublanes.
-    #[error("an accumulator of {}, which are no whole {sublanes} sublanes", counted(*.rows))]
-    MajorDims {
-        /// The product of all extents but the last, if 64 bits hold it.
-        rows: Option<u64>,
-        /// The chip's sublanes.
-        sublanes: u32,
-    },
-    /// More rows than 64 bits count.
-    #[error("an accumulator of more rows than a 64-bit number holds")]
-    SizeOverflow,
-    /// The result buffer has too little room left.
-    #[error(
-        "an accumulator of {entries} {} on MXU {mxu_id}, of whose {num_accumulators} entries \
-         {free} are free",
-        if *.entries == 1 { "entry" } else { "entries" }
-    )]
-    Overflow {
-        /// The MXU.
-        mxu_id: u8,
-        /// Entries asked for.
-        entries: u64,
-        /// Entries that are free.
-        free: u64,
-        /// Entries that there are.
-        num_accumulators: u32,
-        /// Another MXU that has the room.
-        roomier: Option<u8>,
-    },
+faults! {
+    /// Why there is no such accumulator.
+    ///
+    /// ```
+    /// use mosaic_memspace::rules::Accumulator;
+    /// use mosaic_memspace::error::Fault;
+    /// use mosaic_memspace::{Chip, Dtype};
+    ///
+    /// let error = Accumulator::new(&[12, 256], Dtype::Float32, 0, Chip::Tpu7x.facts()).unwrap_err();
+    /// assert_eq!(error.to_string(), "an accumulator of 12 rows, which are no whole 8 sublanes");
+    /// assert_eq!(error.help(), "make the product of all extents but the last 8 or 16");
+    /// ```
+    #[derive(Clone, Copy)]
+    pub enum AccumulatorFault {
+        /// Fewer than two dimensions.
+        Rank {
+            /// The rank.
+            rank: usize,
+        } => AccumulatorRank at "shape" ("an accumulator of rank {rank}");
+        /// Neither float32 nor int32.
+        Dtype {
+            /// The element type.
+            dtype: Dtype,
+        } => AccumulatorDtype at "dtype" ("an accumulator of {dtype}");
+        /// The chip has none.
+        NoAccumulators {
+            /// The chip's name.
+            chip: &'static str,
+        } => NoAccumulators at "space" ("an accumulator on {chip}, which has none")
+          help {
+              let have = |chip: &&Chip| chip.facts().num_accumulators.is_some();
+              let have = List(Chip::ALL.iter().filter(have));
+              format!("accumulate in vmem; these chips have accumulators: {have}")
+          };
+        /// No MXU has this id.
+        MxuIdOutOfRange {
+            /// The id.
+            mxu_id: u8,
+            /// How many MXUs the TensorCore has.
+            num_mxus: u32,
+        } => MxuIdOutOfRange at "space"
+          ("an accumulator on MXU {mxu_id}, of {num_mxus} MXUs")
+          help "use an id below {num_mxus}";
+        /// The last extent is not the MXU's column size.
+        MinorDim {
+            /// The last extent.
+            extent: u64,
+            /// The MXU's column size.
+            columns: u32,
+        } => AccumulatorMinorDim at "shape"
+          ("an accumulator of {extent} columns on an MXU of {columns}")
+          help "make the last extent {columns}";
+        /// The other extents do not multiply to whole sublanes.
+        MajorDims {
+            /// The product of all extents but the last, if 64 bits hold it.
+            rows: Option<u64>,
+            /// The chip's sublanes.
+            sublanes: u32,
+        } => AccumulatorMajorDims at "shape"
+          ("an accumulator of {}, which are no whole {sublanes} sublanes", counted(*.rows))
+          help { whole_sublanes(*rows, (*sublanes).into()) };
+        /// More rows than 64 bits count.
+        SizeOverflow => SizeOverflow at "shape"
+          ("an accumulator of more rows than a 64-bit number holds");
+        /// The result buffer has too little room left.
+        Overflow {
+            /// The MXU.
+            mxu_id: u8,
+            /// Entries asked for.
+            entries: u64,
+            /// Entries that are free.
+            free: u64,
+            /// Entries that there are.
+            num_accumulators: u32,
+            /// Another MXU that has the room.
+            roomier: Option<u8>,
+        } => AccumulatorOverflow
+          (
+              "an accumulator of {entries} {} on MXU {mxu_id}, of whose {num_accumulators} \
+               entries {free} are free",
+              if *.entries == 1 { "entry" } else { "entries" }
+          )
+          help {
+              match (roomier, free) {
+                  (Some(mxu_id), _) => format!("use MXU {mxu_id}, or free an accumulator"),
+                  (None, 0) => "free an accumulator".to_owned(),
+                  (None, free) => {
+                      format!("free an accumulator, or make this one {free} entries at most")
+                  }
+              }
+          };
+    }
 }
 
 fn counted(rows: Option<u64>) -> String {
     rows.map_or_else(|| "more than 2⁶⁴ rows".to_owned(), |rows| format!("{rows} rows"))
 }
 
-impl Fault for AccumulatorError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Rank { .. } => Code::AccumulatorRank,
-            Self::Dtype(_) => Code::AccumulatorDtype,
-            Self::NoAccumulators { .. } => Code::NoAccumulators,
-            Self::MxuIdOutOfRange { .. } => Code::MxuIdOutOfRange,
-            Self::MinorDim { .. } => Code::AccumulatorMinorDim,
-            Self::MajorDims { .. } => Code::AccumulatorMajorDims,
-            Self::SizeOverflow => Code::SizeOverflow,
-            Self::Overflow { .. } => Code::AccumulatorOverflow,
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::Rank { .. } | Self::Dtype(_) | Self::SizeOverflow => {
-                self.code().mend().to_owned()
-            }
-            Self::NoAccumulators { .. } => {
-                let have = |chip: &&Chip| chip.facts().num_accumulators.is_some();
-                let have = List(Chip::ALL.iter().filter(have));
-                format!("accumulate in vmem; these chips have accumulators: {have}")
-            }
-            Self::MxuIdOutOfRange { num_mxus, .. } => format!("use an id below {num_mxus}"),
-            Self::MinorDim { columns, .. } => format!("make the last extent {columns}"),
-            Self::MajorDims { rows, sublanes } => {
-                let sublanes = u64::from(*sublanes);
-                let below = rows.and_then(|rows| rows.checked_sub(rows.checked_rem(sublanes)?));
-                let above = below.and_then(|below| below.checked_add(sublanes));
-                let product = "make the product of all extents but the last";
-                match (below, above) {
-                    (Some(0), Some(above)) => format!("{product} {above}"),
-                    (Some(below), Some(above)) => format!("{product} {below} or {above}"),
-                    (_, _) => format!("{product} a multiple of {sublanes}"),
-                }
-            }
-            Self::Overflow { roomier: Some(mxu_id), .. } => {
-                format!("use MXU {mxu_id}, or free an accumulator")
-            }
-            Self::Overflow { free: 0, .. } => "free an accumulator".to_owned(),
-            Self::Overflow { free, .. } => {
-                format!("free an accumulator, or make this one {free} entries at most")
-            }
-        }
+fn whole_sublanes(rows: Option<u64>, sublanes: u64) -> String {
+    let below = rows.and_then(|rows| rows.checked_sub(rows.checked_rem(sublanes)?));
+    let above = below.and_then(|below| below.checked_add(sublanes));
+    let product = "make the product of all extents but the last";
+    match (below, above) {
+        (Some(0), Some(above)) => format!("{product} {above}"),
+        (Some(below), Some(above)) => format!("{product} {below} or {above}"),
+        (_, _) => format!("{product} a multiple of {sublanes}"),
     }
 }
 
-/// An accumulator freed while another lies above it.
-///
-/// ```
-/// use mosaic_memspace::rules::AccumulatorAllocator;
-/// use mosaic_memspace::error::Fault;
-/// use mosaic_memspace::{Chip, Dtype};
-///
-/// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
-/// let first = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
-/// let second = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
-/// let error = allocator.free(first).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "the accumulator at address 0 of MXU 0 is not the last: the buffer is in use up to 32"
-/// );
-/// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
-/// ```
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the accumulator at address {} of MXU {} is not the last: the buffer is in use up to {taken}",
-    .allocation.base_address, .allocation.accumulator.mxu_id
-)]
-pub struct AccumulatorFreeOrder {
-    allocation: Allocation,
-    taken: u64,
+faults! {
+    /// An accumulator freed while another lies above it.
+    ///
+    /// ```
+    /// use mosaic_memspace::rules::AccumulatorAllocator;
+    /// use mosaic_memspace::error::Fault;
+    /// use mosaic_memspace::{Chip, Dtype};
+    ///
+    /// let mut allocator = AccumulatorAllocator::new(Chip::Tpu7x.facts());
+    /// let first = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
+    /// let second = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
+    /// let error = allocator.free(first).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the accumulator at address 0 of MXU 0 is not the last: the buffer is in use up to 32"
+    /// );
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorFault>(())
+    /// ```
+    pub struct AccumulatorFreeOrder {
+        allocation: Allocation,
+        taken: u64,
+    }
+    => AccumulatorFreeOrder
+       (
+           "the accumulator at address {} of MXU {} is not the last: the buffer is in use up to \
+            {taken}",
+           .allocation.base_address, .allocation.accumulator.mxu_id
+       );
 }
 
 impl AccumulatorFreeOrder {
@@ -542,15 +526,9 @@ impl AccumulatorFreeOrder {
     /// let second = allocator.allocate(&[64, 256], Dtype::Float32, 0)?;
     /// let error = allocator.free(first).unwrap_err();
     /// assert_eq!(error.into_allocation().base_address(), 0);
-    /// # Ok::<(), mosaic_memspace::rules::AccumulatorError>(())
+    /// # Ok::<(), mosaic_memspace::rules::AccumulatorFault>(())
     /// ```
     pub const fn into_allocation(self) -> Allocation {
         self.allocation
-    }
-}
-
-impl Fault for AccumulatorFreeOrder {
-    fn code(&self) -> Code {
-        Code::AccumulatorFreeOrder
     }
 }

@@ -1,6 +1,5 @@
 //! What a kernel may promise the compiler about its accesses of a ref.
 
-use super::accesses::UnknownAccess;
 use crate::error::{Code, Fault};
 use crate::memory_space::{MemorySpace, TpuSpace};
 use crate::word::{List, words};
@@ -28,7 +27,7 @@ words! {
     all: 4 "Every promise",
     as_str: NoBankConflict "no_bank_conflict" "JAX's word",
     expecting: "no_store, no_bank_conflict, no_hazard or no_hazard_no_deps",
-    unknown: UnknownAccess::new::<Self>,
+    unknown: UnknownAccess "unknown access",
 }
 
 impl Assumption {

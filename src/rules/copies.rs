@@ -1,6 +1,5 @@
 //! Copies by DMA: which pairs of memory spaces a core copies between, and how.
 
-use super::accesses::UnknownAccess;
 use crate::attribute::MemorySpaceAttr;
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
@@ -30,7 +29,7 @@ words! {
     all: 3 "All of them",
     as_str: Copy "copy" "The word",
     expecting: "copy, gather or scatter",
-    unknown: UnknownAccess::new::<Self>,
+    unknown: UnknownAccess "unknown access",
 }
 
 /// An asynchronous copy (`pltpu.async_copy`, Mosaic's `tpu.enqueue_dma` and

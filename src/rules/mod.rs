@@ -11,9 +11,9 @@ mod serving;
 mod subcore_slice;
 mod windows;
 
-pub use accesses::{Access, AccessOp, AccessRefusal, AccessShape, IllegalAccess, UnknownAccess};
+pub use accesses::{Access, AccessOp, AccessRefusal, AccessShape, IllegalAccess};
 pub use accumulators::{
-    Accumulator, AccumulatorAllocator, AccumulatorError, AccumulatorFreeOrder, Allocation,
+    Accumulator, AccumulatorAllocator, AccumulatorFault, AccumulatorFreeOrder, Allocation,
 };
 pub use assumption::{Assumption, Assumptions, HazardFault};
 pub use blocks::{Block, BlockDim, BlockFault, Misaligned, Nearest, Rank1};

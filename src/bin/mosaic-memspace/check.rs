@@ -9,10 +9,10 @@ use crate::input::Input;
 use crate::shown;
 use crate::snippet;
 use clap::ValueEnum;
-use mosaic_memspace::error::Severity;
+use mosaic_memspace::error::{Severity, UnknownWord};
 use mosaic_memspace::kernel::{Diagnostic, Place, Report};
 use mosaic_memspace::read::{Described, Kernels};
-use mosaic_memspace::{Chip, MemrefSpace, Resolved, UnknownChip};
+use mosaic_memspace::{Chip, MemrefSpace, Resolved};
 use std::fs;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ enum Deny {
 pub(crate) fn run(arguments: &Arguments) -> Status {
     let chips = arguments.chip.iter().map(|word| word.parse().map(Some));
     let chips: Vec<Option<Chip>> =
-        chips.collect::<Result<_, _>>().map_err(|fault: UnknownChip| Failure::fault(&fault))?;
+        chips.collect::<Result<_, _>>().map_err(|fault: UnknownWord| Failure::fault(&fault))?;
     let chips = if chips.is_empty() { vec![None] } else { chips };
     let out = BufWriter::new(io::stdout().lock());
     let mut run = Run { arguments, chips, out, status: 0, pages: Vec::new() };

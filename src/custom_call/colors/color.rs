@@ -1,7 +1,7 @@
 //! Colours: the numbers by which XLA knows the memory space of an operand.
 
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault, unknown_word};
+use crate::error::{Code, Fault, UnknownWord};
 use crate::memory_space::{CoreMemorySpace, MemorySpace, TpuSpace};
 use crate::word::word_impls;
 use std::fmt;
@@ -132,11 +132,15 @@ impl Color {
 word_impls!(Color, "a colour");
 
 impl FromStr for Color {
-    type Err = UnknownColor;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Self, UnknownColor> {
-        Self::from_word(word).ok_or_else(|| UnknownColor::new(word))
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        Self::from_word(word).ok_or_else(|| unknown(word))
     }
+}
+
+fn unknown(word: &str) -> UnknownWord {
+    UnknownWord::new(Code::UnknownColor, "unknown colour", Color::WORDS, word)
 }
 
 /// The colour of a value annotated with `space`, in a kernel for cores of type
@@ -421,7 +425,7 @@ impl Fault for InputColorFault {
 /// let other = ColorNumber::new(77);
 /// assert_eq!((other.known(), other.number()), (None, 77));
 /// assert_eq!(format!("{vmem} {other}"), "vmem 77");
-/// # Ok::<(), mosaic_memspace::custom_call::UnknownColor>(())
+/// # Ok::<(), mosaic_memspace::error::UnknownWord>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColorNumber(i64);
@@ -465,10 +469,10 @@ impl From<Color> for ColorNumber {
 }
 
 impl TryFrom<ColorNumber> for Color {
-    type Error = UnknownColor;
+    type Error = UnknownWord;
 
-    fn try_from(number: ColorNumber) -> Result<Self, UnknownColor> {
-        number.known().ok_or_else(|| UnknownColor::new(&number.0.to_string()))
+    fn try_from(number: ColorNumber) -> Result<Self, UnknownWord> {
+        number.known().ok_or_else(|| unknown(&number.0.to_string()))
     }
 }
 
@@ -484,29 +488,14 @@ impl fmt::Display for ColorNumber {
 
 /// From a number in decimal digits, or from a colour's word.
 impl FromStr for ColorNumber {
-    type Err = UnknownColor;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Self, UnknownColor> {
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
         if let Ok(number) = text.parse() {
             return Ok(Self(number));
         }
         text.parse::<Color>().map(Self::from)
     }
-}
-
-unknown_word! {
-    /// A word, or a number, that names no colour.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::Color;
-    /// let error = "HBM".parse::<Color>().unwrap_err();
-    /// assert!(error.to_string().starts_with("unknown colour: HBM; expected one of hbm, vmem, "));
-    /// assert_eq!(error.word(), "HBM");
-    /// ```
-    pub struct UnknownColor
-    code: UnknownColor,
-    message: "unknown colour",
-    known: Color::WORDS,
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! How the calls of a module are given collective ids.
 
 use super::collective_id::{BASE, CollectiveId, CollectiveIdFault, IdCall};
-use crate::error::unknown_word;
 use crate::word::words;
 use std::collections::{BTreeSet, HashMap};
-use strum::{VariantArray, VariantNames};
+use strum::VariantArray;
 
 words! {
     /// Which calls are given an id (JAX's `jax_pallas_auto_assign_collective_ids`).
@@ -28,7 +27,7 @@ words! {
     all: 3 "All of them",
     as_str: Yes "yes" "JAX's word",
     expecting: "no, yes or override",
-    unknown: UnknownAutoAssign::new,
+    unknown: UnknownParamWord "unknown jax_pallas_auto_assign_collective_ids",
 }
 
 /// Where ids are looked for.
@@ -423,23 +422,6 @@ impl<'a> CollectiveIds<'a> {
         }
         Ok(Some(id))
     }
-}
-
-unknown_word! {
-    /// A word from outside that says not which calls are given an id.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::AutoAssign;
-    /// let error = "maybe".parse::<AutoAssign>().unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "unknown jax_pallas_auto_assign_collective_ids: maybe; expected one of no, yes, override"
-    /// );
-    /// ```
-    pub struct UnknownAutoAssign
-    code: UnknownParamWord,
-    message: "unknown jax_pallas_auto_assign_collective_ids",
-    known: <AutoAssign as VariantNames>::VARIANTS,
 }
 
 #[cfg(test)]

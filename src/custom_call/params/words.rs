@@ -3,8 +3,7 @@
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 use crate::mesh::Mesh;
-use crate::word::{List, Word, words};
-use strum::VariantNames;
+use crate::word::words;
 
 words! {
     /// What the steps along one grid axis may assume of each other (JAX:
@@ -31,7 +30,7 @@ words! {
     all: 4 "All of them",
     as_str: Arbitrary "arbitrary" "JAX's word",
     expecting: "dimension semantics",
-    unknown: UnknownParamWord::dimension_semantics,
+    unknown: UnknownParamWord "unknown dimension semantics",
 }
 
 impl DimensionSemantics {
@@ -103,7 +102,7 @@ words! {
     all: 3 "All of them",
     as_str: Pure "pure" "JAX's word",
     expecting: "side effects",
-    unknown: UnknownParamWord::side_effects,
+    unknown: UnknownParamWord "unknown has_side_effects",
 }
 
 impl SideEffects {
@@ -167,7 +166,7 @@ words! {
     all: 2 "Both",
     as_str: SparseCore "TILING_SPARSE_CORE" "The word in the custom call's JSON",
     expecting: "a tiling: TILING_COMPACT or TILING_SPARSE_CORE",
-    unknown: UnknownParamWord::tiling,
+    unknown: UnknownParamWord "unknown tiling",
 }
 
 impl Tiling {
@@ -249,7 +248,7 @@ words! {
     all: 4 "All of them",
     as_str: O3 "O3" "JAX's word",
     expecting: "an opt level: O0, O1, O2 or O3",
-    unknown: UnknownParamWord::opt_level,
+    unknown: UnknownParamWord "unknown opt_level",
 }
 
 words! {
@@ -273,7 +272,7 @@ words! {
     all: 1 "All of them",
     as_str: SparseCore "sparsecore" "JAX's word",
     expecting: "a device type: sparsecore",
-    unknown: UnknownParamWord::device_type,
+    unknown: UnknownParamWord "unknown device type",
 }
 
 impl DeviceType {
@@ -303,63 +302,5 @@ impl DeviceType {
             CoreType::Tc => None,
             CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => Some(Self::SparseCore),
         }
-    }
-}
-
-/// A word from outside that a compiler parameter does not take.
-///
-/// ```
-/// use mosaic_memspace::custom_call::OptLevel;
-/// let error = "O4".parse::<OptLevel>().unwrap_err();
-/// assert_eq!(error.to_string(), "unknown opt_level: O4; expected one of O0, O1, O2, O3");
-/// assert_eq!(error.word(), "O4");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {parameter}: {word}; expected one of {}", List(*.known))]
-pub struct UnknownParamWord {
-    parameter: &'static str,
-    word: Word,
-    known: &'static [&'static str],
-}
-
-impl UnknownParamWord {
-    fn dimension_semantics(word: &str) -> Self {
-        Self::new("dimension semantics", word, <DimensionSemantics as VariantNames>::VARIANTS)
-    }
-
-    fn side_effects(word: &str) -> Self {
-        Self::new("has_side_effects", word, <SideEffects as VariantNames>::VARIANTS)
-    }
-
-    fn tiling(word: &str) -> Self {
-        Self::new("tiling", word, <Tiling as VariantNames>::VARIANTS)
-    }
-
-    fn opt_level(word: &str) -> Self {
-        Self::new("opt_level", word, <OptLevel as VariantNames>::VARIANTS)
-    }
-
-    fn device_type(word: &str) -> Self {
-        Self::new("device type", word, <DeviceType as VariantNames>::VARIANTS)
-    }
-
-    fn new(parameter: &'static str, word: &str, known: &'static [&'static str]) -> Self {
-        Self { parameter, word: Word::new(word), known }
-    }
-
-    /// The word, as it came.
-    ///
-    /// ```
-    /// use mosaic_memspace::custom_call::Tiling;
-    /// assert_eq!("compact".parse::<Tiling>().unwrap_err().word(), "compact");
-    /// ```
-    pub fn word(&self) -> &str {
-        self.word.as_str()
-    }
-}
-
-impl Fault for UnknownParamWord {
-    fn code(&self) -> Code {
-        Code::UnknownParamWord
     }
 }

@@ -8,7 +8,7 @@ use crate::kernel::description::{Holds, Scratch};
 use crate::kernel::place::Place;
 use crate::kernel::report::ScratchReport;
 use crate::memory_space::Resolved;
-use crate::rules::{AccumulatorAllocator, AccumulatorError, check_scratch};
+use crate::rules::{AccumulatorAllocator, AccumulatorFault, check_scratch};
 
 impl<'k> Pass<'k> {
     pub(super) fn scratch(&mut self) {
@@ -83,16 +83,16 @@ impl<'k> Pass<'k> {
 }
 
 /// The field that the fault is about.
-const fn field_of(fault: &AccumulatorError) -> &'static str {
+const fn field_of(fault: &AccumulatorFault) -> &'static str {
     match fault {
-        AccumulatorError::Dtype(_) => "dtype",
-        AccumulatorError::NoAccumulators { .. } | AccumulatorError::MxuIdOutOfRange { .. } => {
+        AccumulatorFault::Dtype { dtype: _ } => "dtype",
+        AccumulatorFault::NoAccumulators { .. } | AccumulatorFault::MxuIdOutOfRange { .. } => {
             "space"
         }
-        AccumulatorError::Rank { .. }
-        | AccumulatorError::MinorDim { .. }
-        | AccumulatorError::MajorDims { .. }
-        | AccumulatorError::SizeOverflow
-        | AccumulatorError::Overflow { .. } => "shape",
+        AccumulatorFault::Rank { .. }
+        | AccumulatorFault::MinorDim { .. }
+        | AccumulatorFault::MajorDims { .. }
+        | AccumulatorFault::SizeOverflow
+        | AccumulatorFault::Overflow { .. } => "shape",
     }
 }

@@ -1,27 +1,8 @@
-//! Codes and help: what every fault of this crate has besides its message.
+//! The codes: a row a code, with its severity, a line on it, and the general help.
 
+use super::unknown::UnknownWord;
 use crate::word::{word_impls, word_of, words};
 use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
-
-/// What an error of this crate says besides its message.
-///
-/// ```
-/// use mosaic_memspace::CoreType;
-/// use mosaic_memspace::error::{Code, Fault};
-///
-/// let error = "gpu".parse::<CoreType>().unwrap_err();
-/// assert_eq!(error.code(), Code::UnknownCoreType);
-/// assert_eq!(error.help(), "write one of the three core types, in lower case");
-/// ```
-pub trait Fault: std::error::Error {
-    /// The stable code of the fault.
-    fn code(&self) -> Code;
-
-    /// What would be right.
-    fn help(&self) -> String {
-        self.code().mend().to_owned()
-    }
-}
 
 words! {
     /// Whether a kernel with the fault is refused.
@@ -44,60 +25,6 @@ words! {
     as_str: Error "error" "The word",
 }
 
-/// An error of its own for words that are none of the known ones.
-macro_rules! unknown_word {
-    (
-        $(#[$attr:meta])*
-        pub struct $name:ident
-        code: $code:ident,
-        message: $message:literal,
-        known: $known:expr,
-        $(help: $help:ident,)?
-    ) => {
-        $(#[$attr])*
-        #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-        #[error(
-            "{what}: {0}; expected one of {known}",
-            what = $message,
-            known = $crate::word::List(Self::known())
-        )]
-        pub struct $name($crate::word::Word);
-
-        impl $name {
-            fn new(word: &str) -> Self {
-                Self($crate::word::Word::new(word))
-            }
-
-            /// The word, as it came.
-            pub fn word(&self) -> &str {
-                self.0.as_str()
-            }
-
-            /// The words that it could have been.
-            pub const fn known() -> &'static [&'static str] {
-                $known
-            }
-        }
-
-        impl $crate::error::Fault for $name {
-            fn code(&self) -> $crate::error::Code {
-                $crate::error::Code::$code
-            }
-
-            fn help(&self) -> String {
-                $(
-                    if let Some(help) = $help(self) {
-                        return help;
-                    }
-                )?
-                let known = Self::known().iter().copied();
-                $crate::word::did_you_mean(self.word(), known, self.code().mend())
-            }
-        }
-    };
-}
-pub(crate) use unknown_word;
-
 /// One list gives the codes, their severities, and a line on each.
 macro_rules! codes {
     ($($name:ident $severity:ident $summary:literal => $mend:literal;)*) => {
@@ -114,13 +41,13 @@ macro_rules! codes {
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumCount, EnumIter,
             EnumString, VariantArray, VariantNames,
         )]
-        #[strum(parse_err_fn = UnknownCode::new, parse_err_ty = UnknownCode)]
+        #[strum(parse_err_fn = Code::unknown, parse_err_ty = UnknownWord)]
         #[non_exhaustive]
         pub enum Code {
             $(
                 #[doc = $summary]
                 #[doc = ""]
-                #[doc = include_str!(concat!("codes/", stringify!($name), ".md"))]
+                #[doc = include_str!(concat!("../codes/", stringify!($name), ".md"))]
                 $name,
             )*
         }
@@ -170,7 +97,7 @@ macro_rules! codes {
             /// ```
             pub const fn explanation(self) -> &'static str {
                 match self {
-                    $(Self::$name => include_str!(concat!("codes/", stringify!($name), ".md")),)*
+                    $(Self::$name => include_str!(concat!("../codes/", stringify!($name), ".md")),)*
                 }
             }
         }
@@ -414,21 +341,10 @@ impl Code {
     pub const fn as_str(self) -> &'static str {
         word_of(<Self as VariantNames>::VARIANTS, self as usize)
     }
+
+    fn unknown(word: &str) -> UnknownWord {
+        UnknownWord::new(Self::UnknownCode, "unknown code", <Self as VariantNames>::VARIANTS, word)
+    }
 }
 
 word_impls!(Code, "a code");
-
-unknown_word! {
-    /// A word from outside that names no code.
-    ///
-    /// ```
-    /// use mosaic_memspace::error::Code;
-    /// let error = "Oops".parse::<Code>().unwrap_err();
-    /// assert!(error.to_string().starts_with("unknown code: Oops; expected one of UnknownCoreType, "));
-    /// assert_eq!(error.word(), "Oops");
-    /// ```
-    pub struct UnknownCode
-    code: UnknownCode,
-    message: "unknown code",
-    known: <Code as VariantNames>::VARIANTS,
-}
