@@ -64,6 +64,7 @@ pub mod fit;
 pub mod kernel;
 mod memory_space;
 mod mesh;
+mod reach;
 #[cfg(feature = "read")]
 pub mod read;
 mod resolve;
@@ -82,6 +83,7 @@ pub use mesh::{
     CoresOf, MemorySpaceNotSupportedByMesh, Mesh, MeshAxis, MeshConflict, MeshConflictReason,
     MeshError, MeshShape,
 };
+pub use reach::{Afar, Held, Reach, Unreached, reach};
 pub use resolve::{CallSite, resolve};
 
 #[cfg(doctest)]

@@ -417,7 +417,7 @@ impl Resolved {
     /// `host`
     pub const HOST: Self = Self::Memref(MemrefSpace::Host);
 
-    const fn tpu(space: TpuSpace) -> Self {
+    pub(crate) const fn tpu(space: TpuSpace) -> Self {
         Self::Memref(MemrefSpace::Tpu(space))
     }
 
@@ -451,6 +451,12 @@ impl Resolved {
             },
             Self::Acc(_) => false,
         }
+    }
+
+    /// Whether a pipelined kernel is given the array where it lies, without a window:
+    /// `any` and `hbm`.
+    pub(crate) const fn is_left_in_place(self) -> bool {
+        matches!(self, Self::ANY | Self::HBM)
     }
 
     /// The word an author would write for it.

@@ -113,6 +113,21 @@ impl<W: IntoIterator<Item: fmt::Display> + Clone> fmt::Display for List<W> {
     }
 }
 
+/// Words of which one is to be chosen: `a, b or c`.
+pub(crate) struct OneOf<W>(pub(crate) W);
+
+impl<W: IntoIterator<Item: fmt::Display> + Clone> fmt::Display for OneOf<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = || self.0.clone().into_iter();
+        let last = words().count();
+        words().zip(1..).try_for_each(|(word, number)| match number {
+            1 => write!(f, "{word}"),
+            number if number == last => write!(f, " or {word}"),
+            _ => write!(f, ", {word}"),
+        })
+    }
+}
+
 /// Messages with semicolons between them.
 pub(crate) struct Joined<'a, M>(pub(crate) &'a [M]);
 

@@ -14,5 +14,4 @@ pub use padding::{Layout, PaddingError};
 pub use remedy::{Change, Remedy};
 pub use smem::{SmemPlan, smem_operand_bytes};
 pub use sparse_core::{ScKernel, ScPlan, ScWindow, pool_bytes};
-pub(crate) use vmem::is_left_in_place;
 pub use vmem::{VmemLimit, VmemPlan};

@@ -3,7 +3,7 @@
 use super::kernel::{FitError, FitOperand, Part, RefId, Scratch, TcKernel};
 use super::padding::{Layout, PaddingError};
 use crate::chip::ChipFacts;
-use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
+use crate::memory_space::TpuSpace;
 use crate::rules::one_step_a_core;
 
 /// What a kernel declares of VMEM, part by part, beside what it may use.
@@ -184,7 +184,7 @@ impl FitOperand<'_> {
         one_step: bool,
     ) -> Result<Option<Taken>, PaddingError> {
         let windowed = self.operand.space.is(TpuSpace::Vmem);
-        if self.is_kept_element() && (windowed || is_left_in_place(self.operand.space)) {
+        if self.is_kept_element() && (windowed || self.operand.space.is_left_in_place()) {
             if self.untouched || (self.array_in_vmem && !windowed) {
                 return Ok(None);
             }
@@ -218,25 +218,6 @@ pub(super) fn window_of(buffer_bytes: u64, buffers: u32) -> Result<Taken, Paddin
     let bytes = bytes.and_then(|bytes| bytes.checked_next_multiple_of(FitOperand::WINDOW_UNIT));
     let bytes = bytes.ok_or(PaddingError::TooLarge)?;
     Ok(Taken { buffer_bytes, buffers, bytes })
-}
-
-/// `any` and `hbm`: the kernel is given the array, and no window.
-pub(crate) const fn is_left_in_place(space: Resolved) -> bool {
-    match space {
-        Resolved::Memref(space) => match space {
-            MemrefSpace::Any => true,
-            MemrefSpace::Host | MemrefSpace::Core(_) => false,
-            MemrefSpace::Tpu(space) => match space {
-                TpuSpace::Hbm => true,
-                TpuSpace::Vmem
-                | TpuSpace::VmemShared
-                | TpuSpace::Smem
-                | TpuSpace::Cmem
-                | TpuSpace::SemaphoreMem => false,
-            },
-        },
-        Resolved::Acc(_) => false,
-    }
 }
 
 /// What a ref takes of a memory, before it is placed.

@@ -3,7 +3,7 @@
 use crate::chip::ChipFacts;
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
-use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
+use crate::memory_space::{Resolved, TpuSpace};
 use std::fmt;
 
 /// One dimension of a block (JAX's `BlockDim`).
@@ -169,20 +169,14 @@ impl<'a> Block<'a> {
 
     /// How much of the block's shape the memory space leaves free.
     const fn freedom(&self) -> Freedom {
-        match self.space {
-            Resolved::Memref(space) => match space {
-                MemrefSpace::Any => Freedom::WholeArray,
-                MemrefSpace::Host | MemrefSpace::Core(_) => Freedom::Tiles,
-                MemrefSpace::Tpu(space) => match space {
-                    TpuSpace::Smem if self.trivial_window => Freedom::AnyShape,
-                    TpuSpace::SemaphoreMem => Freedom::AnyShape,
-                    TpuSpace::Hbm => Freedom::WholeArray,
-                    TpuSpace::Smem | TpuSpace::Vmem | TpuSpace::VmemShared | TpuSpace::Cmem => {
-                        Freedom::Tiles
-                    }
-                },
-            },
-            Resolved::Acc(_) => Freedom::Tiles,
+        let space = self.space;
+        let smem_whole = space.is(TpuSpace::Smem) && self.trivial_window;
+        if smem_whole || space.is(TpuSpace::SemaphoreMem) {
+            Freedom::AnyShape
+        } else if space.is_left_in_place() {
+            Freedom::WholeArray
+        } else {
+            Freedom::Tiles
         }
     }
 

@@ -6,6 +6,7 @@ use super::windows::{GridAxis, Operand};
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault};
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved, TpuSpace};
+use crate::reach::{Afar, Reach, reach};
 use crate::resolve::CallSite;
 
 /// The buffer that `emit_pipeline` allocates for one of its block specs.
@@ -153,26 +154,21 @@ fn allocated(
 ) -> Result<Option<TpuSpace>, EmitPipelineFault> {
     let space = CallSite::EmitPipelineBuffer.resolve(written, CoreType::Tc);
     let refused = Err(EmitPipelineFault::Space { space });
-    match space {
-        Resolved::Acc(_) => refused,
-        Resolved::Memref(memref) => match memref {
-            MemrefSpace::Any | MemrefSpace::Host | MemrefSpace::Core(_) => refused,
-            MemrefSpace::Tpu(tpu) => match tpu {
-                TpuSpace::VmemShared | TpuSpace::Cmem | TpuSpace::SemaphoreMem => refused,
-                TpuSpace::Vmem | TpuSpace::Smem => {
-                    let there = source == Some(MemorySpace::Tpu(tpu));
-                    Ok(if there { None } else { Some(tpu) })
-                }
-                TpuSpace::Hbm => {
-                    let there = [Some(MemorySpace::ANY), Some(MemorySpace::HBM)];
-                    if there.contains(&source) {
-                        Ok(None)
-                    } else {
-                        Err(EmitPipelineFault::HbmOverAnother { over: source })
-                    }
-                }
-            },
-        },
+    let Some(MemrefSpace::Tpu(tpu)) = space.memref() else { return refused };
+    match reach(space, CoreType::Tc, None) {
+        Reach::Local(_) => {
+            let there = source == Some(MemorySpace::Tpu(tpu));
+            Ok(if there { None } else { Some(tpu) })
+        }
+        Reach::ByCopies(Afar::Hbm) => {
+            let there = [Some(MemorySpace::ANY), Some(MemorySpace::HBM)];
+            if there.contains(&source) {
+                Ok(None)
+            } else {
+                Err(EmitPipelineFault::HbmOverAnother { over: source })
+            }
+        }
+        Reach::ByCopies(Afar::Host | Afar::Shared) | Reach::Not(_) => refused,
     }
 }
 

@@ -11,20 +11,18 @@ mod serving;
 mod subcore_slice;
 mod windows;
 
-pub use accesses::{Access, AccessOp, AccessRefusal, AccessShape, IllegalAccess};
+pub use accesses::{Access, AccessFault, AccessOp, AccessRefusal, AccessShape};
 pub use accumulators::{
     Accumulator, AccumulatorAllocator, AccumulatorFault, AccumulatorFreeOrder, Allocation,
 };
 pub use assumption::{Assumption, Assumptions, HazardFault};
 pub use blocks::{Block, BlockDim, BlockFault, Misaligned, Nearest, Rank1};
-pub use copies::{
-    CopyEnd, CopyRefusal, Dma, DmaMode, EndRefusal, IllegalCopy, Indices, IndicesFault, by_way_of,
-};
+pub use copies::{CopyEnd, CopyFault, CopyRefusal, Dma, DmaMode, Indices, IndicesFault};
 pub use emit_pipeline::{EmitPipelineFault, PipelineBuffer};
-pub use places::{PlaceFault, check_place, check_scratch};
+pub use places::{Holding, PlaceFault, check_place, check_scratch};
 pub use serving::{Use, serving_spaces};
 pub use subcore_slice::{SubcoreSliceFault, subcore_slice};
 pub use windows::{
-    Form, GridAxis, IndexEntry, Operand, Role, WindowAttr, WindowFault, check_mesh_operand,
-    check_window_space, one_step_a_core,
+    Form, GridAxis, IndexEntry, Operand, Role, WindowAttr, WindowFault, check_host_operand,
+    check_mesh_operand, check_window_space, one_step_a_core,
 };

@@ -2,11 +2,11 @@
 
 use super::accesses::Access;
 use super::copies::Dma;
-use super::places::{check_place, check_scratch};
+use super::places::{Holding, check_place, check_scratch};
 use super::windows::{Form, Role, check_window_space};
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
-use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
+use crate::memory_space::{Resolved, TpuSpace};
 
 /// One thing that a kernel does to a ref, or has it for.
 ///
@@ -62,15 +62,15 @@ impl Use {
         chip: Option<&ChipFacts>,
     ) -> bool {
         let served = match self {
-            Self::Access(access) => access.check(space, core_type).is_ok(),
-            Self::CopyTo { dma, dst } => dma.check(space, dst, core_type).is_ok(),
-            Self::CopyFrom { dma, src } => dma.check(src, space, core_type).is_ok(),
+            Self::Access(access) => access.check(space, core_type, chip).is_ok(),
+            Self::CopyTo { dma, dst } => dma.check(space, dst, core_type, chip).is_ok(),
+            Self::CopyFrom { dma, src } => dma.check(src, space, core_type, chip).is_ok(),
             Self::Indices => space.is(TpuSpace::Vmem),
             Self::Window(role) => {
                 let windowed = Form::Pipelined.has_window(space, core_type);
-                windowed && check_window_space(space, role).is_ok()
+                windowed && check_window_space(space, role, core_type).is_ok()
             }
-            Self::Scratch => check_scratch(space, core_type, chip).is_ok(),
+            Self::Scratch => check_scratch(space, Holding::Elements, core_type, chip).is_ok(),
         };
         served && check_place(space, core_type, chip).is_ok()
     }
@@ -99,7 +99,7 @@ pub fn serving_spaces<'a>(
     uses: &'a [Use],
 ) -> impl Iterator<Item = TpuSpace> + 'a {
     TpuSpace::ALL.iter().copied().filter(move |space| {
-        let space = Resolved::Memref(MemrefSpace::Tpu(*space));
+        let space = Resolved::tpu(*space);
         uses.iter().all(|it| it.is_served_by(space, core_type, chip))
     })
 }

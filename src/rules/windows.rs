@@ -2,10 +2,12 @@
 //! how Mosaic writes it.
 
 use super::blocks::{Block, BlockDim};
+use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
-use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
+use crate::memory_space::{Resolved, TpuSpace};
+use crate::reach::{Afar, Reach, Unreached, reach};
 use crate::word::List;
 use std::fmt;
 
@@ -187,23 +189,9 @@ impl Form {
     pub const fn has_window(self, space: Resolved, core_type: CoreType) -> bool {
         let everywhere = match self {
             Self::Pipelined => false,
-            Self::Unpipelined => match core_type {
-                CoreType::Tc => false,
-                CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => true,
-            },
+            Self::Unpipelined => core_type.is_sparse_core(),
         };
-        let in_this_space = match space {
-            Resolved::Acc(_) => true,
-            Resolved::Memref(space) => match space {
-                MemrefSpace::Any => false,
-                MemrefSpace::Host | MemrefSpace::Core(_) => true,
-                MemrefSpace::Tpu(space) => match space {
-                    TpuSpace::Hbm | TpuSpace::SemaphoreMem => false,
-                    TpuSpace::Vmem | TpuSpace::VmemShared | TpuSpace::Smem | TpuSpace::Cmem => true,
-                },
-            },
-        };
-        everywhere || in_this_space
+        everywhere || !space.is_left_in_place() && !space.is(TpuSpace::SemaphoreMem)
     }
 }
 
@@ -221,35 +209,36 @@ impl Form {
 /// use mosaic_memspace::error::{Code, Fault};
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
-/// assert!(check_window_space(Resolved::VMEM, Role::Output).is_ok());
-/// let fault = check_window_space(Resolved::CMEM, Role::Input).unwrap_err();
+/// assert!(check_window_space(Resolved::VMEM, Role::Output, CoreType::Tc).is_ok());
+/// let fault = check_window_space(Resolved::CMEM, Role::Input, CoreType::Tc).unwrap_err();
 /// assert_eq!(fault.to_string(), "a window in cmem");
 /// assert_eq!(fault.code(), Code::WindowSpaceUnsupported);
 /// ```
-pub const fn check_window_space(space: Resolved, role: Role) -> Result<(), WindowFault> {
-    let fault = WindowFault::Space { space };
-    match space {
-        Resolved::Acc(_) => Err(fault),
-        Resolved::Memref(space) => match space {
-            MemrefSpace::Any | MemrefSpace::Host => Ok(()),
-            MemrefSpace::Core(_) => Err(fault),
-            MemrefSpace::Tpu(space) => match space {
-                TpuSpace::Vmem | TpuSpace::Smem | TpuSpace::Hbm => Ok(()),
-                TpuSpace::VmemShared | TpuSpace::Cmem => Err(fault),
-                TpuSpace::SemaphoreMem => match role {
-                    Role::Input => Ok(()),
-                    Role::Output => Err(WindowFault::SemaphoreOutput),
-                },
-            },
-        },
-    }
+pub const fn check_window_space(
+    space: Resolved,
+    role: Role,
+    core_type: CoreType,
+) -> Result<(), WindowFault> {
+    let why = match reach(space, core_type, None) {
+        Reach::Local(_) | Reach::ByCopies(Afar::Hbm | Afar::Host) => return Ok(()),
+        Reach::Not(Unreached::Semaphores) => {
+            return match role {
+                Role::Input => Ok(()),
+                Role::Output => Err(WindowFault::SemaphoreOutput),
+            };
+        }
+        Reach::ByCopies(Afar::Shared) => None,
+        Reach::Not(why) => Some(why),
+    };
+    Err(WindowFault::Space { space, why })
 }
 
 /// Whether an unpipelined kernel takes an operand in this space, of those in which
 /// [`check_window_space`] lets one be. `num_cores`: the mesh's, when they are known.
 ///
 /// JAX refuses vmem on a mesh of several TensorCores. On a SparseCore the compiler
-/// takes no operand in host, and one in smem as a scalar subcore's input only.
+/// takes an operand in smem as a scalar subcore's input only, and no output in vmem on
+/// a chip whose TensorCores can be one device, as it does not know whose.
 ///
 /// # Errors
 /// [`WindowFault::SeveralCores`], [`WindowFault::NotOnMesh`].
@@ -259,8 +248,8 @@ pub const fn check_window_space(space: Resolved, role: Role) -> Result<(), Windo
 /// use mosaic_memspace::{CoreType, Resolved};
 ///
 /// let core = CoreType::ScVectorSubcore;
-/// assert!(check_mesh_operand(Resolved::VMEM, Role::Input, core, None).is_ok());
-/// let fault = check_mesh_operand(Resolved::SMEM, Role::Input, core, None).unwrap_err();
+/// assert!(check_mesh_operand(Resolved::VMEM, Role::Input, core, None, None).is_ok());
+/// let fault = check_mesh_operand(Resolved::SMEM, Role::Input, core, None, None).unwrap_err();
 /// assert_eq!(fault.to_string(), "an input in smem on a sc_vector_subcore mesh");
 /// ```
 pub const fn check_mesh_operand(
@@ -268,35 +257,72 @@ pub const fn check_mesh_operand(
     role: Role,
     core_type: CoreType,
     num_cores: Option<u32>,
+    chip: Option<&ChipFacts>,
 ) -> Result<(), WindowFault> {
-    let taken = match core_type {
-        CoreType::Tc => match num_cores {
+    let ambiguous = match chip {
+        Some(chip) => chip.supports_megacore && space.is(TpuSpace::Vmem),
+        None => false,
+    };
+    let taken = match (core_type, role) {
+        (CoreType::Tc, _) => match num_cores {
             Some(cores) if cores > 1 && space.is(TpuSpace::Vmem) => {
                 return Err(WindowFault::SeveralCores { cores });
             }
             Some(_) | None => true,
         },
-        CoreType::ScScalarSubcore => match role {
-            Role::Input => sparse_core_takes(space, true),
-            Role::Output => sparse_core_takes(space, false),
-        },
-        CoreType::ScVectorSubcore => sparse_core_takes(space, false),
+        (CoreType::ScScalarSubcore, Role::Input) => true,
+        (CoreType::ScVectorSubcore, Role::Input) => !space.is(TpuSpace::Smem),
+        (CoreType::ScScalarSubcore | CoreType::ScVectorSubcore, Role::Output) => {
+            !ambiguous && !space.is(TpuSpace::Smem)
+        }
     };
     if taken { Ok(()) } else { Err(WindowFault::NotOnMesh { space, role, core_type }) }
 }
 
-const fn sparse_core_takes(space: Resolved, smem: bool) -> bool {
-    match space {
-        Resolved::Acc(_) => true,
-        Resolved::Memref(space) => match space {
-            MemrefSpace::Any | MemrefSpace::Core(_) => true,
-            MemrefSpace::Host => false,
-            MemrefSpace::Tpu(space) => match space {
-                TpuSpace::Smem => smem,
-                TpuSpace::Vmem | TpuSpace::VmemShared | TpuSpace::Cmem => true,
-                TpuSpace::SemaphoreMem | TpuSpace::Hbm => true,
-            },
-        },
+/// Whether the compiler takes an operand in this space of a value that is in the
+/// host's memory, or is not.
+///
+/// A block spec of host makes no copy, and aborts the compiler where the value is
+/// elsewhere. Of a value that is there, a window needs a copy between host and its
+/// memory, and there is none from host.
+///
+/// # Errors
+/// [`WindowFault::NotInHost`], [`WindowFault::OfHostValue`].
+///
+/// ```
+/// use mosaic_memspace::rules::{Role, check_host_operand};
+/// use mosaic_memspace::Resolved;
+///
+/// assert!(check_host_operand(Resolved::HOST, Role::Input, true, None).is_ok());
+/// let fault = check_host_operand(Resolved::HOST, Role::Input, false, None).unwrap_err();
+/// assert_eq!(fault.to_string(), "host for a value that is not in the host's memory");
+/// assert!(check_host_operand(Resolved::VMEM, Role::Output, true, None).is_ok());
+/// assert!(check_host_operand(Resolved::VMEM, Role::Input, true, None).is_err());
+/// ```
+pub const fn check_host_operand(
+    space: Resolved,
+    role: Role,
+    in_host: bool,
+    chip: Option<&ChipFacts>,
+) -> Result<(), WindowFault> {
+    if !in_host {
+        return match space {
+            Resolved::HOST => Err(WindowFault::NotInHost),
+            Resolved::Memref(_) | Resolved::Acc(_) => Ok(()),
+        };
+    }
+    let old = match chip {
+        Some(chip) => chip.generation < 5,
+        None => false,
+    };
+    let refused = match role {
+        Role::Input => space.is(TpuSpace::Vmem) || space.is(TpuSpace::Smem),
+        Role::Output => space.is(TpuSpace::Smem) && old,
+    };
+    if refused || matches!(space, Resolved::ANY) {
+        Err(WindowFault::OfHostValue { space, role })
+    } else {
+        Ok(())
     }
 }
 
@@ -464,7 +490,7 @@ impl<'a> Operand<'a> {
             outside.map(|axis| WindowFault::AxisOutOfRange { axis, axes: grid.len() }),
             blocked.then_some(WindowFault::BlockedWithoutGrid),
             (scalar && windowed && !grid.is_empty()).then_some(WindowFault::Scalar),
-            check_window_space(self.space, self.role).err(),
+            check_window_space(self.space, self.role, core_type).err(),
             self.refused_buffers(windowed && !grid.is_empty()),
         ]
         .into_iter()
@@ -637,6 +663,8 @@ pub enum WindowFault {
     Space {
         /// The space.
         space: Resolved,
+        /// Why the core reaches no ref there, if it does not.
+        why: Option<Unreached>,
     },
     /// Semaphores as an output.
     #[error("an output in semaphore_mem")]
@@ -657,6 +685,17 @@ pub enum WindowFault {
         /// The mesh's.
         core_type: CoreType,
     },
+    /// In host, of a value that is elsewhere: that aborts the compiler.
+    #[error("host for a value that is not in the host's memory")]
+    NotInHost,
+    /// In a space into which, or from which, the compiler copies no host value.
+    #[error("an {} in {space} of a value in the host's memory", .role.as_str())]
+    OfHostValue {
+        /// The space.
+        space: Resolved,
+        /// Input or output.
+        role: Role,
+    },
     /// Another number of buffers than 1 or 2.
     #[error("a window of {buffers} buffers")]
     BufferCount {
@@ -675,6 +714,8 @@ impl Fault for WindowFault {
             Self::Space { .. }
             | Self::SemaphoreOutput
             | Self::SeveralCores { .. }
+            | Self::NotInHost
+            | Self::OfHostValue { .. }
             | Self::NotOnMesh { .. } => Code::WindowSpaceUnsupported,
             Self::BufferCount { .. } => Code::BufferCountUnsupported,
         }
@@ -700,9 +741,18 @@ impl Fault for WindowFault {
                 Role::Input => "leave it in hbm and copy it into scratch".to_owned(),
                 Role::Output => "leave it in hbm and copy it there from scratch".to_owned(),
             },
+            Self::NotInHost => {
+                "annotate the value with host as well, or leave it in hbm".to_owned()
+            }
+            Self::OfHostValue { role, .. } => match role {
+                Role::Input => "write host and copy from there to hbm",
+                Role::Output => "write host and copy there from hbm",
+            }
+            .to_owned(),
             Self::BufferCount { .. } => {
                 "use 1 or 2 buffers; for more, run pltpu.emit_pipeline over a ref in hbm".to_owned()
             }
+            Self::Space { why: Some(why @ Unreached::AnyOnSparseCore), .. } => why.help(),
             Self::BlockedWithoutGrid | Self::Space { .. } => self.code().mend().to_owned(),
         }
     }
@@ -812,14 +862,14 @@ pub(super) mod tests {
             (Resolved::SMEM, input, vector, None, not(Resolved::SMEM, input, vector)),
             (Resolved::SMEM, input, scalar, None, Ok(())),
             (Resolved::SMEM, output, scalar, None, not(Resolved::SMEM, output, scalar)),
-            (Resolved::HOST, input, scalar, None, not(Resolved::HOST, input, scalar)),
-            (Resolved::HOST, output, vector, None, not(Resolved::HOST, output, vector)),
+            (Resolved::HOST, input, scalar, None, Ok(())),
+            (Resolved::HOST, output, vector, None, Ok(())),
             (Resolved::HBM, output, vector, None, Ok(())),
         ] {
-            assert_eq!(check_mesh_operand(space, role, core_type, cores), expected);
+            assert_eq!(check_mesh_operand(space, role, core_type, cores, None), expected);
         }
         let helps =
-            [several, not(Resolved::SMEM, input, vector), not(Resolved::HOST, output, vector)];
+            [several, not(Resolved::SMEM, input, vector), not(Resolved::SMEM, output, vector)];
         let helps = helps.map(|fault| fault.err().map(|fault| fault.help()));
         let expected = [
             "leave it in any or hbm, or give the mesh one core",

@@ -53,6 +53,8 @@ fn functions() -> Vec<Function> {
         function("block_mapping", blocks::block_mapping),
         function("access", accesses::access),
         function("dma", accesses::dma),
+        function("operand_space", accesses::operand_space),
+        function("scratch_space", accesses::scratch_space),
         function("vmem_fit", fit::vmem_fit),
         function("smem_operand_bytes", fit::smem_bytes),
         function("sparse_core_pool", fit::sparse_core_pool),

@@ -16,7 +16,7 @@ impl Pass<'_> {
             match access {
                 RefAccess::Local { access, r#ref } => {
                     let Some(space) = self.space_of(r#ref, &place, "ref") else { continue };
-                    if let Err(fault) = access.check(space, core_type) {
+                    if let Err(fault) = access.check(space, core_type, self.target.chip) {
                         self.push(&fault, place);
                     }
                 }
@@ -40,7 +40,7 @@ impl Pass<'_> {
         core_type: CoreType,
         place: Place,
     ) {
-        if let Err(fault) = dma.check(src, dst, core_type) {
+        if let Err(fault) = dma.check(src, dst, core_type, self.target.chip) {
             self.push(&fault, place);
         }
     }

@@ -7,7 +7,7 @@ use crate::custom_call::{Color, Tiling, VmemLimitBytes};
 use crate::error::{Code, Fault};
 use crate::fit::{
     FitError, FitFault, FitOperand, PaddingError, Part, RefId, ScKernel, ScWindow, Scratch,
-    TcKernel, is_left_in_place, smem_fault,
+    TcKernel, smem_fault,
 };
 use crate::kernel::description::{Holds, RefAccess};
 use crate::kernel::place::Place;
@@ -156,7 +156,7 @@ impl<'k> Pass<'k> {
             let one = FitOperand {
                 operand: operand.ruled(space, dtype).with_counted_buffers(),
                 array_in_vmem: color == Some(Color::Vmem),
-                untouched: is_left_in_place(space) && !touched,
+                untouched: space.is_left_in_place() && !touched,
             };
             let counts = match core_type {
                 CoreType::Tc => {
@@ -171,7 +171,7 @@ impl<'k> Pass<'k> {
                     self.count_sc_alone(&alone, RefId::Operand(index))
                 }
             };
-            if is_left_in_place(space) {
+            if space.is_left_in_place() {
                 // What the compiler keeps of it is no buffer of its own.
                 self.note(listed, None);
             }

@@ -2,6 +2,7 @@
 
 mod accesses;
 mod aliases;
+mod host;
 mod memory;
 mod operands;
 mod params;
@@ -74,6 +75,8 @@ struct Pass<'k> {
     /// Whether every TensorCore is left with one step of the grid: of the chip's, or
     /// without a chip of one and of two, which chips have.
     one_step: [bool; 2],
+    /// Of each operand, whether its value is in the host's memory.
+    in_host: Vec<bool>,
     refs: Refs,
     params: Option<ResolvedParams>,
     colors: AliasColors,
@@ -95,6 +98,7 @@ impl<'k> Pass<'k> {
                 one_step_a_core(&grid, cores)
             }),
             grid,
+            in_host: host::in_host(kernel),
             refs: Refs::default(),
             params: None,
             colors: AliasColors::default(),

@@ -14,7 +14,9 @@ use crate::kernel::place::Place;
 use crate::kernel::report::OperandReport;
 use crate::kernel::spelled::Spelled;
 use crate::memory_space::{MemorySpace, Resolved};
-use crate::rules::{self, BlockFault, Form, WindowFault, check_mesh_operand, check_place};
+use crate::rules::{
+    self, BlockFault, Form, WindowFault, check_host_operand, check_mesh_operand, check_place,
+};
 use std::str::FromStr;
 
 impl<'k> Pass<'k> {
@@ -56,14 +58,20 @@ impl<'k> Pass<'k> {
         let name = named(operand.name.as_ref(), "operand", index);
         let place = Place::list("operands").named(index, &name);
         let dtype = self.known(&operand.dtype, &place, "dtype");
-        let resolved = self.resolved(operand.space.as_ref(), &place);
+        let in_host = self.in_host.get(index) == Some(&true);
+        let resolved = match (&operand.space, self.target.form) {
+            // A mesh kernel's refs lie where their values do.
+            (None, Form::Unpipelined) if in_host => Some(Resolved::HOST),
+            (space, _) => self.resolved(space.as_ref(), &place),
+        };
         if let Some(annotated) = &operand.annotated {
             self.known(annotated, &place, "annotated");
         }
         let (mut sound, mut windowed, mut buffers) = (false, false, None);
         if let (Some(space), Some(core_type)) = (resolved, self.target.core_type) {
             let ruled = operand.ruled(space, dtype.unwrap_or(Dtype::Int32));
-            sound = self.rules(&ruled, operand.buffers, core_type, &place, dtype.is_some());
+            sound =
+                self.rules(&ruled, operand.buffers, in_host, core_type, &place, dtype.is_some());
             windowed = self.target.form.has_window(space, core_type);
             buffers = self.buffers(&ruled.with_counted_buffers(), core_type).filter(|_| windowed);
         }
@@ -118,6 +126,7 @@ impl<'k> Pass<'k> {
         &mut self,
         operand: &rules::Operand<'_>,
         asked_buffers: Option<i64>,
+        in_host: bool,
         core_type: CoreType,
         place: &Place,
         dtype_is_known: bool,
@@ -135,12 +144,14 @@ impl<'k> Pass<'k> {
             Form::Pipelined => Ok(()),
             Form::Unpipelined => {
                 let cores = self.target.mesh_cores;
-                check_mesh_operand(operand.space, operand.role, core_type, cores)
+                check_mesh_operand(operand.space, operand.role, core_type, cores, self.target.chip)
             }
         };
+        let of_host = check_host_operand(operand.space, operand.role, in_host, self.target.chip);
         let windows: Vec<_> =
             operand.window_faults(&self.grid, self.target.form, core_type).collect();
-        for fault in windows.iter().copied().chain(on_mesh.err()) {
+        let on_mesh_or_host = [on_mesh.err(), of_host.err()].into_iter().flatten();
+        for fault in windows.iter().copied().chain(on_mesh_or_host) {
             // A block that is refused is not refused for its place too.
             let of_block = is_about_block_or_place(&fault);
             if told && of_block {
@@ -252,6 +263,8 @@ const fn field_of_window(fault: &WindowFault) -> &'static str {
         WindowFault::Space { .. }
         | WindowFault::SemaphoreOutput
         | WindowFault::SeveralCores { .. }
+        | WindowFault::NotInHost
+        | WindowFault::OfHostValue { .. }
         | WindowFault::NotOnMesh { .. } => "space",
         WindowFault::BufferCount { .. } => "buffers",
     }
@@ -268,6 +281,8 @@ const fn is_about_block_or_place(fault: &WindowFault) -> bool {
         | WindowFault::Space { .. }
         | WindowFault::SemaphoreOutput
         | WindowFault::SeveralCores { .. }
+        | WindowFault::NotInHost
+        | WindowFault::OfHostValue { .. }
         | WindowFault::NotOnMesh { .. } => true,
     }
 }

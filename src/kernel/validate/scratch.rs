@@ -8,7 +8,7 @@ use crate::kernel::description::{Holds, Scratch};
 use crate::kernel::place::Place;
 use crate::kernel::report::ScratchReport;
 use crate::memory_space::Resolved;
-use crate::rules::{AccumulatorAllocator, AccumulatorFault, check_scratch};
+use crate::rules::{AccumulatorAllocator, AccumulatorFault, Holding, check_scratch};
 
 impl<'k> Pass<'k> {
     pub(super) fn scratch(&mut self) {
@@ -40,7 +40,9 @@ impl<'k> Pass<'k> {
         let sound = match (resolved, self.target.core_type) {
             (Some(_), Some(_)) if self.target.lacks_core => false,
             (Some(space), Some(core_type)) => {
-                match check_scratch(space, core_type, self.target.chip) {
+                let holding =
+                    if semaphore.is_some() { Holding::Semaphores } else { Holding::Elements };
+                match check_scratch(space, holding, core_type, self.target.chip) {
                     Ok(()) => match (space, dtype, accumulators) {
                         (Resolved::Acc(mxu_id), Some(dtype), Some(accumulators)) => {
                             self.accumulator(mxu_id, scratch, dtype, accumulators, &place);

@@ -6,9 +6,11 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 from jax.experimental.pallas import tpu_sc as plsc
 
-from spaces import ref
+from spaces import annotated, argument, ref
 
 FLOAT = jnp.dtype("float32")
+
+OF_OPERANDS = ("any", "hbm", "host")
 
 ROWS, LANES = 8, 128
 MANY_ROWS = 64
@@ -35,24 +37,25 @@ def access(value: dict):
     scratch = [ref(value["space"], shape, FLOAT)]
     if value["op"] == "load":
         scratch.append(ref("smem", (1,), FLOAT) if scalar else ref("vmem", shape, FLOAT))
-    return kernel(value, {"load": load, "store": store}[value["op"]], [shape], scratch), []
+    return kernel(value, {"load": load, "store": store}[value["op"]], [jax.ShapeDtypeStruct(shape, FLOAT)], scratch), []
 
 
 def copy(value: dict):
-    """The kernel of a `dma` vector: hbm is an argument or a result, the rest scratch."""
+    """The kernel of a `dma` vector: what an operand can lie in is an argument or a
+    result, the rest scratch."""
     few, many = (ROWS, LANES), (MANY_ROWS, LANES)
     gather, scatter = value["mode"] == "gather", value["mode"] == "scatter"
-    from_hbm, to_hbm = value["src"] == "hbm", value["dst"] == "hbm"
+    from_operand, to_operand = value["src"] in OF_OPERANDS, value["dst"] in OF_OPERANDS
     from_shape, to_shape = many if gather else few, many if scatter else few
 
     def body(*refs):
         refs = list(refs)
         semaphore = refs.pop()
         indices = refs.pop() if gather or scatter else None
-        argument = refs.pop(0) if from_hbm else None
+        argument = refs.pop(0) if from_operand else None
         result = refs.pop(0)
-        source = argument if from_hbm else refs.pop(0)
-        target = result if to_hbm else refs.pop(0)
+        source = argument if from_operand else refs.pop(0)
+        target = result if to_operand else refs.pop(0)
         pltpu.async_copy(
             source.at[indices] if gather else source,
             target.at[indices] if scatter else target,
@@ -61,21 +64,26 @@ def copy(value: dict):
         ).wait()
 
     scratch = []
-    if not from_hbm:
+    if not from_operand:
         scratch.append(ref(value["src"], from_shape, FLOAT))
-    if not to_hbm:
+    if not to_operand:
         scratch.append(ref(value["dst"], to_shape, FLOAT))
     if gather or scatter:
         scratch.append(ref("vmem", (ROWS,), jnp.dtype("int32")))
     scratch.append(pltpu.SemaphoreType.DMA)
-    arguments = [jax.ShapeDtypeStruct(from_shape, FLOAT)] if from_hbm else []
-    return kernel(value, body, [to_shape], scratch), arguments
+    result = ref(value["dst"] if to_operand else "hbm", to_shape, FLOAT)
+    run = kernel(value, body, [result], scratch)
+    if not from_operand:
+        return run, []
+    return lambda array: run(annotated(array, value["src"])), [
+        argument(from_shape, FLOAT, value["src"])
+    ]
 
 
-def kernel(value: dict, body, results: list[tuple[int, ...]], scratch: list):
+def kernel(value: dict, body, results: list, scratch: list):
     return pl.kernel(
         body,
-        out_type=[jax.ShapeDtypeStruct(shape, FLOAT) for shape in results],
+        out_type=results,
         mesh=mesh(value["core"]),
         scratch_types=scratch,
         compiler_params=pltpu.CompilerParams(has_side_effects=True),

@@ -59,14 +59,23 @@ def named(key: str) -> Callable[[dict], dict | None]:
     return lambda answer: {"ok": {key: answer["ok"]}} if "ok" in answer else None
 
 
-def as_it_is(answer: dict) -> dict | None:
-    return answer if "ok" in answer else None
+def verdict(**refused) -> Callable[[dict], dict | None]:
+    """The answer as it is; a question that ended the compiler was refused."""
+
+    def expect(answer: dict) -> dict | None:
+        if answer.get("error") == client.ABORTED:
+            return {"ok": refused}
+        return answer if "ok" in answer else None
+
+    return expect
 
 
 FUNCTIONS = {
     "vmem_fit": function("vmem_fit", vmem_fit_expect),
     "smem_operand_bytes": function("smem_operand_bytes", named("bytes")),
     "sparse_core_pool": function("sparse_core_pool", named("fits")),
-    "access": function("access", as_it_is),
-    "dma": function("dma", as_it_is),
+    "access": function("access", verdict(legal=False, jax_lowers=True)),
+    "dma": function("dma", verdict(legal=False, jax_lowers=True)),
+    "operand_space": function("operand_space", verdict(legal=False)),
+    "scratch_space": function("scratch_space", verdict(legal=False)),
 }

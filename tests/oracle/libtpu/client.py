@@ -14,6 +14,9 @@ SERVERS = 2
 QUESTIONS_PER_SERVER = 100
 SECONDS_PER_QUESTION = 120
 
+# The error of a question that ended its server.
+ABORTED = "aborted"
+
 ENVIRONMENT = {
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
     "JAX_HLO_SOURCE_FILE_CANONICALIZATION_REGEX": ".*/",
@@ -28,7 +31,7 @@ ENVIRONMENT = {
 def ask(name: str, chips_and_inputs: list[tuple[str, object]]) -> list[dict]:
     """Answers in the order asked: {"ok": value} or {"error": text}.
 
-    The error of a question that ended its server is "aborted", that of one
+    The error of a question that ended its server is ABORTED, that of one
     that took too long "timed out". What is no answer is raised as a Fault.
     """
     answers: list[dict] = [{}] * len(chips_and_inputs)
@@ -83,7 +86,7 @@ class Server:
             return {"error": "timed out"}
         if answer == "":
             self.stop()
-            return {"error": "aborted"}
+            return {"error": ABORTED}
         answer = json.loads(answer)
         if "fault" in answer:
             raise Fault(f"{answer['fault']}\n{name} was asked about {value} on {self.chip}")

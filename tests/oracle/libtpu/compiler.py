@@ -13,6 +13,7 @@ from jax.experimental import topologies
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from chips import TOPOLOGIES
+from spaces import InHost
 
 # Nothing is moved into VMEM, where a window on it would cost nothing.
 OPTIONS = {"xla_msa_enable": False}
@@ -40,7 +41,11 @@ class Compiler:
         everywhere = NamedSharding(self.mesh, PartitionSpec())
         with jax.sharding.use_abstract_mesh(self.mesh.abstract_mesh):
             function, arguments = kernel()
-            jitted = jax.jit(function, in_shardings=everywhere, out_shardings=everywhere)
+            places = tuple(
+                everywhere.with_memory_kind("pinned_host" if isinstance(it, InHost) else "device")
+                for it in arguments
+            )
+            jitted = jax.jit(function, in_shardings=places, out_shardings=everywhere)
             return jitted.trace(*arguments).lower(lowering_platforms=("tpu",))
 
     def compile(self, lowered):

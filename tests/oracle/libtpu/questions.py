@@ -7,6 +7,7 @@ from jax._src.pallas.mosaic.error_handling import VerificationError
 
 import access_kernels
 import fit_kernels
+import place_kernels
 from compiler import Compiler, vmem_used
 
 # Only these, and with these words, are a refusal; anything else is a fault here.
@@ -21,7 +22,13 @@ JAX_SAYS = re.compile(
 )
 COMPILER_SAYS = re.compile(
     "Scratch memref allocation only"
-    "|Failed to convert memory space"
+    "|Failed to convert (a )?memory space"
+    "|Operand windows can only be requested in"
+    "|Unimplemented DMA from"
+    "|Cannot infer the memory space of"
+    "|Targeting VMEM on MegaCore targets is ambiguous"
+    "|Only semaphores can be allocated in semaphore memory space"
+    "|must refer to core-local memory spaces"
     "|(does not|doesn't) support transfer"
     "|target.SupportsDmasBetweenMemorySpaces"
 )
@@ -58,6 +65,14 @@ def dma(compiler: Compiler, value: dict) -> dict:
     return legality(compiler, lambda: access_kernels.copy(value))
 
 
+def operand_space(compiler: Compiler, value: dict) -> dict:
+    return {"legal": legality(compiler, lambda: place_kernels.operand(value))["legal"]}
+
+
+def scratch_space(compiler: Compiler, value: dict) -> dict:
+    return {"legal": legality(compiler, lambda: place_kernels.scratch(value))["legal"]}
+
+
 def compile_call(compiler: Compiler, stablehlo: str) -> None:
     compiler.compile_text(stablehlo)
 
@@ -88,5 +103,7 @@ QUESTIONS = {
     "sparse_core_pool": sparse_core_pool,
     "access": access,
     "dma": dma,
+    "operand_space": operand_space,
+    "scratch_space": scratch_space,
     "compile_call": compile_call,
 }

@@ -2,7 +2,9 @@
 
 use super::{NO, Verdict, places};
 use crate::grid::Grid;
-use mosaic_memspace::rules::{Access, Form, Role, check_place, check_scratch, check_window_space};
+use mosaic_memspace::rules::{
+    Access, Form, Holding, Role, check_place, check_scratch, check_window_space,
+};
 use mosaic_memspace::{CoreType, Resolved};
 use serde::Serialize;
 
@@ -22,15 +24,15 @@ pub(super) fn records() -> Vec<Record> {
     for core in CoreType::ALL {
         for (space, resolved) in places(*core) {
             records.extend(Access::ALL.iter().map(|access| {
-                let refused = access.check(resolved, *core).err();
+                let refused = access.check(resolved, *core, None).err();
                 Record {
                     core: *core,
                     space: space.clone(),
                     op: access.op.as_str(),
                     shape: access.shape.as_str(),
                     verdict: Verdict::new(
-                        access.jax_lowers(resolved, *core),
-                        refused.map(|fault| (fault.reason(), fault)),
+                        access.jax_lowers(resolved, *core, None),
+                        refused.map(|fault| (fault.reason, fault)),
                     ),
                 }
             }));
@@ -47,17 +49,17 @@ pub(super) fn grids() -> Vec<Grid> {
     let mut grid = Grid::new(headers.chain(more));
     for core in CoreType::ALL {
         for (space, resolved) in places(*core) {
-            let verdicts = Access::ALL.iter().map(|access| access.check(resolved, *core));
+            let verdicts = Access::ALL.iter().map(|access| access.check(resolved, *core, None));
             let mut reasons: Vec<String> = Vec::new();
             for refused in verdicts.clone().filter_map(Result::err) {
-                let reason = refused.reason().to_string();
+                let reason = refused.reason.to_string();
                 if !reasons.contains(&reason) {
                     reasons.push(reason);
                 }
             }
             let first = [core.to_string(), space];
             let last = [
-                yes(check_scratch(resolved, *core, None).is_ok()).to_owned(),
+                scratch(resolved, *core).to_owned(),
                 operand(resolved, *core).to_owned(),
                 reasons.join("; "),
             ];
@@ -72,9 +74,19 @@ const fn yes(yes: bool) -> &'static str {
     if yes { "yes" } else { NO }
 }
 
+/// What scratch holds there.
+fn scratch(space: Resolved, core_type: CoreType) -> &'static str {
+    let takes = |holding| check_scratch(space, holding, core_type, None).is_ok();
+    match (takes(Holding::Elements), takes(Holding::Semaphores)) {
+        (true, _) => "yes",
+        (false, true) => "semaphores",
+        (false, false) => NO,
+    }
+}
+
 /// How an operand of a pipelined kernel lies there.
 fn operand(space: Resolved, core_type: CoreType) -> &'static str {
-    let takes = |role| check_window_space(space, role).is_ok();
+    let takes = |role| check_window_space(space, role, core_type).is_ok();
     let windowed = Form::Pipelined.has_window(space, core_type);
     match (takes(Role::Input), takes(Role::Output)) {
         _ if check_place(space, core_type, None).is_err() => NO,
@@ -90,7 +102,7 @@ fn operand(space: Resolved, core_type: CoreType) -> &'static str {
 mod tests {
     use super::super::{foreign, places};
     use super::*;
-    use mosaic_memspace::rules::IllegalAccess;
+    use mosaic_memspace::rules::AccessFault;
 
     #[test]
     fn one_space_of_another_core_stands_for_all() {
@@ -99,7 +111,8 @@ mod tests {
             let stands = listed.iter().find(|(name, _)| name == "of another core");
             for space in foreign(*core) {
                 for access in Access::ALL {
-                    let reason = |space| access.check(space, *core).map_err(IllegalAccess::reason);
+                    let reason =
+                        |space| access.check(space, *core, None).map_err(|fault| fault.reason);
                     assert_eq!(stands.map(|(_, one)| reason(*one)), Some(reason(space)));
                 }
             }
