@@ -55,6 +55,7 @@
 //! JSON schemas; `cli` is the command line, `mosaic-memspace`.
 
 mod attribute;
+pub mod bytecode;
 mod chip;
 mod core_type;
 pub mod custom_call;
@@ -65,7 +66,6 @@ pub mod kernel;
 mod memory_space;
 mod mesh;
 mod reach;
-#[cfg(feature = "read")]
 pub mod read;
 mod resolve;
 pub mod rules;

@@ -112,6 +112,11 @@ impl<'a> From<Operand<'a>> for FitOperand<'a> {
 }
 
 impl FitOperand<'_> {
+    /// The operand with a single buffer to its window.
+    pub(crate) fn buffered_once(&self) -> Self {
+        Self { operand: Operand { buffers: Some(1), ..self.operand }, ..*self }
+    }
+
     /// An input array of a single element, which the compiler keeps in VMEM by
     /// itself, wherever its block lies but smem.
     pub(super) fn is_kept_element(&self) -> bool {

@@ -50,6 +50,48 @@ pub struct Kernel {
     pub(crate) cost_estimate: Option<CostEstimate<'static>>,
     pub(crate) accesses: Vec<RefAccess>,
     pub(crate) body: Vec<u8>,
+    /// What a body says that no description does; for a kernel that was read from one.
+    pub(crate) from_body: Option<FromBody>,
+}
+
+/// What a body says that no description does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FromBody {
+    /// Its loads, stores and copies.
+    pub(crate) uses: Vec<BodyUse>,
+    /// The names of the refs that it loads, stores or copies.
+    pub(crate) touched: Vec<String>,
+    /// Of each operand, whether it is semaphores.
+    pub(crate) semaphore_operands: Vec<bool>,
+    /// Of each scratch, whether memory is kept for it.
+    pub(crate) scratch: Vec<Kept>,
+    /// Whether the compiler buffers windows once when memory does not suffice.
+    pub(crate) buffers_once: bool,
+}
+
+/// Whether memory is kept for scratch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// As long as the kernel runs.
+    Whole,
+    /// For a part of its run.
+    Scoped,
+    /// None: the compiler takes it away.
+    Removed,
+}
+
+/// A load, a store or a copy of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BodyUse {
+    pub(crate) place: Place,
+    pub(crate) used: UsedAs,
+}
+
+/// What is done, by the spaces that the body's types say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum UsedAs {
+    Access { access: rules::Access, space: Resolved },
+    Copy { dma: rules::Dma, src: Resolved, dst: Resolved },
 }
 
 /// The chip that a kernel is for.
@@ -105,6 +147,7 @@ impl Kernel {
             cost_estimate: None,
             accesses: Vec::new(),
             body: Vec::new(),
+            from_body: None,
         }
     }
 

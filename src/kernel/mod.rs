@@ -10,6 +10,7 @@ mod schema;
 mod spelled;
 mod validate;
 
+pub(crate) use description::{BodyUse, FromBody, Holds, Kept, UsedAs};
 pub use description::{Kernel, MeshSpec, Operand, Prefetch, RefAccess, Scratch, Semaphore};
 pub use place::{Place, Step};
 pub use report::{
@@ -21,6 +22,6 @@ pub use resolved::ResolvedKernel;
 pub use schema::output_schema;
 #[cfg(feature = "read")]
 pub(crate) use {
-    description::{Holds, OnChip, Params},
+    description::{OnChip, Params},
     spelled::Spelled,
 };

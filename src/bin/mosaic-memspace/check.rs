@@ -5,13 +5,13 @@ use crate::bars;
 use crate::failure::Failure;
 use crate::grid::{self, Grid};
 use crate::html;
-use crate::input::Input;
+use crate::input::{Content, Input};
 use crate::shown;
 use crate::snippet;
 use clap::ValueEnum;
 use mosaic_memspace::error::{Severity, UnknownWord};
 use mosaic_memspace::kernel::{Diagnostic, Place, Report};
-use mosaic_memspace::read::{Described, Kernels};
+use mosaic_memspace::read::{Described, DumpKernel, DumpKernels, Kernels};
 use mosaic_memspace::{Chip, MemrefSpace, Resolved};
 use std::fs;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -24,7 +24,8 @@ use std::process::ExitCode;
 /// could not be used.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// JSON files: a kernel, one kernel after the other, or a list; - is standard input
+    /// Dumps in StableHLO or HLO, modules in bytecode, or descriptions in JSON, gzipped or
+    /// not; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
@@ -65,8 +66,10 @@ pub(crate) fn run(arguments: &Arguments) -> Status {
     let out = BufWriter::new(io::stdout().lock());
     let mut run = Run { arguments, chips, out, status: 0, pages: Vec::new() };
     for file in &arguments.files {
-        match Input::read(file) {
-            Ok(input) => run.file(&input)?,
+        match Content::read(file) {
+            Ok(Content::Json(input)) => run.file(&input)?,
+            Ok(Content::Dump(input)) => run.dump(&input)?,
+            Ok(Content::Module { name, bytes }) => run.module(&name, &bytes)?,
             Err(failure) => run.unusable(|| failure.tell())?,
         }
     }
@@ -117,6 +120,94 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Every call of a dump.
+    fn dump(&mut self, input: &Input) -> Result<(), Failure> {
+        let mut kernels = DumpKernels::new(input.text.as_bytes());
+        let mut is_empty = true;
+        while let Some(call) = kernels.next_call()? {
+            is_empty = false;
+            match call {
+                Ok(kernels) => {
+                    for kernel in kernels {
+                        let place = format!("{}:{}", input.name, kernel.line);
+                        self.read(&kernel, &place)?;
+                    }
+                }
+                Err((line, fault)) => {
+                    let failure = Failure::fault_at(&format!("{}:{line}", input.name), &fault);
+                    self.unusable(|| failure.tell())?;
+                }
+            }
+        }
+        if is_empty {
+            anstream::eprintln!("note: {}: no kernel in it", shown::name(&input.name));
+        }
+        Ok(())
+    }
+
+    /// The kernels of a bare module.
+    fn module(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        match DumpKernel::of_module(bytes) {
+            Ok(kernels) => kernels.iter().try_for_each(|kernel| self.read(kernel, name)),
+            Err(fault) => {
+                let failure = Failure::fault_at(name, &fault);
+                self.unusable(|| failure.tell())
+            }
+        }
+    }
+
+    /// A kernel that was read from its body.
+    fn read(&mut self, read: &DumpKernel, place: &str) -> Result<(), Failure> {
+        let mut checked = Vec::new();
+        for index in 0..self.chips.len() {
+            let chip = self.chips.get(index).copied().flatten();
+            let kernel = read.kernel.clone().on(chip);
+            let report = kernel.check();
+            self.judge(&report);
+            match self.arguments.format {
+                Format::Json => {
+                    shown::write_json(&mut self.out, &report)?;
+                    writeln!(self.out)?;
+                }
+                Format::Text => {
+                    head(&mut self.out, &report, chip.map(Chip::as_str))?;
+                    for diagnostic in &report.diagnostics {
+                        let Diagnostic { code, severity, message, help, at, .. } = diagnostic;
+                        let at = shown::cell(&at.to_string());
+                        let (message, help) = (shown::lines(message), shown::lines(help));
+                        let name = shown::name(place);
+                        writeln!(self.out, "{severity}[{code}]: {message}")?;
+                        writeln!(self.out, " --> {name}: {at}\n  = help: {help}\n")?;
+                    }
+                    if !read.not_understood.is_empty() {
+                        let what = shown::lines(&read.not_understood.join(", ")).to_string();
+                        writeln!(self.out, "not understood, and left out: {what}\n")?;
+                    }
+                }
+            }
+            if self.arguments.report.is_some() {
+                let chip = chip.map(|chip| chip.as_str().to_owned());
+                checked.push(html::Checked { chip, refs: refs(&report), report });
+            }
+        }
+        if self.arguments.report.is_some() {
+            let name = read.kernel.name().unwrap_or(UNNAMED).to_owned();
+            self.pages.push(html::Kernel { name, place: place.to_owned(), checked });
+        }
+        Ok(())
+    }
+
+    /// What a report does to the exit status.
+    fn judge(&mut self, report: &Report) {
+        let is_refused = |diagnostic: &Diagnostic| match diagnostic.severity {
+            Severity::Error => true,
+            Severity::Warning => self.arguments.deny == Some(Deny::Warnings),
+        };
+        if report.diagnostics.iter().any(is_refused) {
+            self.status = self.status.max(1);
+        }
+    }
+
     fn kernel(&mut self, mut described: Described<'_>, input: &Input) -> Result<(), Failure> {
         let mut checked = Vec::new();
         for index in 0..self.chips.len() {
@@ -126,13 +217,7 @@ impl Run<'_> {
                 None => &described.kernel,
             };
             let (name, report) = (kernel.chip_name().map(str::to_owned), kernel.check());
-            let is_refused = |diagnostic: &Diagnostic| match diagnostic.severity {
-                Severity::Error => true,
-                Severity::Warning => self.arguments.deny == Some(Deny::Warnings),
-            };
-            if report.diagnostics.iter().any(is_refused) {
-                self.status = self.status.max(1);
-            }
+            self.judge(&report);
             match self.arguments.format {
                 Format::Json => {
                     shown::write_json(&mut self.out, &report)?;
@@ -169,6 +254,17 @@ fn text(
     chip: Option<&str>,
     input: &Input,
 ) -> Result<(), Failure> {
+    head(out, report, chip)?;
+    let colours = grid::colours();
+    for diagnostic in &report.diagnostics {
+        let span = described.span(&diagnostic.at);
+        writeln!(out, "{}\n", snippet::render(diagnostic, input, &span, colours))?;
+    }
+    Ok(())
+}
+
+/// A kernel's name, its refs, what fills the memories, and what it all comes to.
+fn head(out: &mut impl Write, report: &Report, chip: Option<&str>) -> Result<(), Failure> {
     let name = shown::name(report.name.as_deref().unwrap_or(UNNAMED));
     let core_type = report.core_type.map(|core_type| format!(", {core_type}")).unwrap_or_default();
     let bold = if grid::colours() { anstyle::Style::new().bold() } else { anstyle::Style::new() };
@@ -176,11 +272,6 @@ fn text(
     writeln!(out, "{bold}{name}{core_type}{chip}{bold:#}")?;
     writeln!(out, "{}", refs(report).text())?;
     writeln!(out, "{}{}\n", bars::render(&report.memories), verdict(report))?;
-    let colours = grid::colours();
-    for diagnostic in &report.diagnostics {
-        let span = described.span(&diagnostic.at);
-        writeln!(out, "{}\n", snippet::render(diagnostic, input, &span, colours))?;
-    }
     Ok(())
 }
 

@@ -137,6 +137,9 @@ pub struct DumpedCall<'l> {
     pub results: usize,
     /// Its `backend_config`, without the escapes of the dump.
     pub backend_config: Option<Cow<'l, str>>,
+    /// The types of its operands and results in StableHLO, as
+    /// `(tensor<4xf32>) -> tensor<4xf32>`, and what follows them. HLO has none here.
+    pub types: Option<&'l str>,
 }
 
 impl DumpedCall<'_> {
@@ -181,6 +184,7 @@ struct Found {
     operands: usize,
     results: usize,
     config: Option<(Range<usize>, Escapes)>,
+    types: Option<usize>,
 }
 
 impl Found {
@@ -193,6 +197,7 @@ impl Found {
             operands: self.operands,
             results: self.results,
             backend_config: self.config.map(|(range, escapes)| part(range, escapes)),
+            types: self.types.and_then(|begin| line.get(begin..)),
         }
     }
 }
@@ -241,7 +246,14 @@ fn stablehlo(line: &str) -> VecDeque<Found> {
             },
             Token::Arrow => call.results = if tokens.skip("(") { tokens.group() } else { 1 },
             Token::Mark(b'=') => {}
-            Token::Mark(_) => key = "",
+            Token::Mark(mark) => {
+                key = "";
+                let begin = tokens.at;
+                if mark == b':' && call.types.is_none() && tokens.skip("(") {
+                    tokens.group();
+                    call.types = Some(begin);
+                }
+            }
         }
     }
     calls

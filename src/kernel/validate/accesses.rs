@@ -3,7 +3,7 @@
 use super::Pass;
 use super::refs::Ref;
 use crate::core_type::CoreType;
-use crate::kernel::description::RefAccess;
+use crate::kernel::description::{BodyUse, RefAccess, UsedAs};
 use crate::kernel::place::Place;
 use crate::memory_space::Resolved;
 use crate::rules::{self, CopyEnd, DmaMode, Indices};
@@ -11,6 +11,18 @@ use crate::rules::{self, CopyEnd, DmaMode, Indices};
 impl Pass<'_> {
     pub(super) fn accesses(&mut self) {
         let Some(core_type) = self.target.core_type else { return };
+        for BodyUse { place, used } in self.kernel.from_body.iter().flat_map(|body| &body.uses) {
+            match *used {
+                UsedAs::Access { access, space } => {
+                    if let Err(fault) = access.check(space, core_type, self.target.chip) {
+                        self.push(&fault, place.clone());
+                    }
+                }
+                UsedAs::Copy { dma, src, dst } => {
+                    self.copy(dma, src, dst, core_type, place.clone());
+                }
+            }
+        }
         for (index, access) in self.kernel.accesses.iter().enumerate() {
             let place = Place::list("accesses").index(index);
             match access {

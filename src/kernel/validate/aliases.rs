@@ -130,8 +130,9 @@ impl<'k> Pass<'k> {
                 placed: Placed {
                     annotated: known(&operand.annotated),
                     block_spec: match self.target.form {
-                        Form::Pipelined => known(&operand.space),
-                        Form::Unpipelined => None,
+                        // A body has the space, and not whether it was written.
+                        Form::Pipelined if self.kernel.from_body.is_none() => known(&operand.space),
+                        Form::Pipelined | Form::Unpipelined => None,
                     },
                 },
                 shape: &operand.array_shape,

@@ -9,7 +9,7 @@ use crate::fit::{
     FitError, FitFault, FitOperand, PaddingError, Part, RefId, ScKernel, ScWindow, Scratch,
     TcKernel, smem_fault,
 };
-use crate::kernel::description::{Holds, RefAccess};
+use crate::kernel::description::{Holds, Kept, RefAccess};
 use crate::kernel::place::Place;
 use crate::kernel::report::{Fit, Memory, MemoryKind, MemoryPart};
 use crate::memory_space::Resolved;
@@ -61,6 +61,12 @@ impl<'k> Pass<'k> {
             vmem_limit_bytes: self.kernel.params.sound.vmem_limit_bytes.map(VmemLimitBytes::to_i64),
             ..TcKernel::new(chip)
         };
+        let once: Vec<_> = counted.operands.iter().map(|operand| operand.buffered_once()).collect();
+        let short = self.buffers_once() && {
+            let vmem = kernel.vmem_plan_into(parts)?;
+            vmem.bytes() > vmem.bytes_there()
+        };
+        let kernel = if short { TcKernel { operands: &once, ..kernel } } else { kernel };
         let vmem = kernel.vmem_plan_into(parts)?;
         for fault in kernel.vmem_faults(&vmem) {
             self.fit_fault(&fault, vmem.parts(), counted);
@@ -82,6 +88,12 @@ impl<'k> Pass<'k> {
             self.fit_fault(&fault, &[], counted);
         }
         Ok(fit)
+    }
+
+    /// Whether the compiler buffers windows once when memory does not suffice for two, as
+    /// it does for bodies of old versions.
+    fn buffers_once(&self) -> bool {
+        self.kernel.from_body.as_ref().is_some_and(|body| body.buffers_once)
     }
 
     fn sparse_core(
@@ -150,6 +162,10 @@ impl<'k> Pass<'k> {
         for (index, operand) in kernel.operands.iter().enumerate() {
             let listed = before.saturating_add(index);
             let Some(found) = self.refs.nth(listed).filter(|found| found.sound) else { continue };
+            let body = kernel.from_body.as_ref();
+            if body.is_some_and(|body| body.semaphore_operands.get(index) == Some(&true)) {
+                continue;
+            }
             let (Some(space), Some(dtype)) = (found.resolved, found.dtype) else { continue };
             let touched = named.contains(found.name.as_str());
             let color = self.report.operands.get(listed).and_then(|operand| operand.color);
@@ -189,7 +205,9 @@ impl<'k> Pass<'k> {
                 Holds::Elements { .. } => true,
                 Holds::Semaphores(_) => false,
             };
+            let kept = kernel.from_body.as_ref().and_then(|body| body.scratch.get(index).copied());
             let one = Scratch::new(&scratch.shape, dtype, space);
+            let one = if kept == Some(Kept::Scoped) { one.in_scope() } else { one };
             let counts = holds_elements
                 && match core_type {
                     CoreType::Tc => {
@@ -204,7 +222,7 @@ impl<'k> Pass<'k> {
                         self.count_sc_alone(&alone, RefId::Scratch(index)) && used
                     }
                 };
-            if counts {
+            if counts && kept != Some(Kept::Removed) {
                 counted.scratch.push(one);
                 scratch_ids.push(index);
             }
@@ -265,6 +283,8 @@ impl<'k> Pass<'k> {
     /// The names that accesses mention.
     fn accessed(&self) -> HashSet<&'k str> {
         let mut names = HashSet::new();
+        let touched = self.kernel.from_body.iter().flat_map(|body| &body.touched);
+        names.extend(touched.map(String::as_str));
         for access in &self.kernel.accesses {
             match access {
                 RefAccess::Local { r#ref, .. } => {

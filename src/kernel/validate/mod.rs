@@ -112,6 +112,7 @@ impl<'k> Pass<'k> {
         pass.memory();
         pass.report.diagnostics.sort();
         if let Some(params) = &pass.params
+            && kernel.from_body.is_none()
             && !pass.report.diagnostics.has_errors()
         {
             let config = resolved::config(kernel, params, &pass.colors, LibtpuVersion::NEWEST);

@@ -132,6 +132,10 @@ impl<'k> Pass<'k> {
         dtype_is_known: bool,
     ) -> bool {
         let mut told = self.target.lacks_core || self.place_fault(operand, core_type, place);
+        if self.kernel.from_body.is_some() {
+            // Its blocks and windows were checked when the body was made.
+            return !told && self.is_window_of_body(operand, core_type, place);
+        }
         if !told {
             let chip = self.target.chip.filter(|_| dtype_is_known);
             for fault in self.block_faults(operand, chip) {
@@ -169,6 +173,34 @@ impl<'k> Pass<'k> {
             self.push(&fault, place.clone().field(field));
         }
         sound
+    }
+
+    /// Whether a body's window may lie where it does; where it may not is reported.
+    fn is_window_of_body(
+        &mut self,
+        operand: &rules::Operand<'_>,
+        core_type: CoreType,
+        place: &Place,
+    ) -> bool {
+        let faults = operand.window_faults(&self.grid, self.target.form, core_type);
+        let of_space = |fault: &WindowFault| match fault {
+            WindowFault::Space { .. } => true,
+            WindowFault::RankMismatch { .. }
+            | WindowFault::AxisOutOfRange { .. }
+            | WindowFault::Scalar
+            | WindowFault::BlockedWithoutGrid
+            | WindowFault::SemaphoreOutput
+            | WindowFault::SeveralCores { .. }
+            | WindowFault::NotOnMesh { .. }
+            | WindowFault::NotInHost
+            | WindowFault::OfHostValue { .. }
+            | WindowFault::BufferCount { .. } => false,
+        };
+        let fault = faults.into_iter().find(of_space);
+        if let Some(fault) = &fault {
+            self.push(fault, place.clone().field(field_of_window(fault)));
+        }
+        fault.is_none()
     }
 
     /// Whether its space is none of this core's, or no memref's; that is reported.

@@ -7,7 +7,7 @@ use crate::dtype::Dtype;
 use crate::kernel::description::{Holds, Scratch};
 use crate::kernel::place::Place;
 use crate::kernel::report::ScratchReport;
-use crate::memory_space::Resolved;
+use crate::memory_space::{MemrefSpace, Resolved};
 use crate::rules::{AccumulatorAllocator, AccumulatorFault, Holding, check_scratch};
 
 impl<'k> Pass<'k> {
@@ -37,8 +37,12 @@ impl<'k> Pass<'k> {
                 (dtype, self.resolved(space.as_ref(), &place))
             }
         };
+        let is_of_another_core = self.kernel.from_body.is_some()
+            && matches!(resolved, Some(Resolved::Memref(MemrefSpace::Core(_))));
         let sound = match (resolved, self.target.core_type) {
             (Some(_), Some(_)) if self.target.lacks_core => false,
+            // The kernel of the core that owns it counts it.
+            (Some(_), Some(_)) if is_of_another_core => false,
             (Some(space), Some(core_type)) => {
                 let holding =
                     if semaphore.is_some() { Holding::Semaphores } else { Holding::Elements };
