@@ -55,6 +55,7 @@
 //! JSON schemas; `cli` is the command line, `mosaic-memspace`.
 
 mod attribute;
+pub mod bytecode;
 mod chip;
 mod core_type;
 pub mod custom_call;

@@ -322,6 +322,8 @@ codes! {
     // Reading what XLA was handed.
     InvalidConfig Error "a backend config that cannot be read"
         => "give the JSON that a tpu_custom_call carries as its backend_config";
+    InvalidBytecode Error "a module that is not MLIR bytecode as the format says"
+        => "give the module's bytes as MLIR wrote them, whole and decoded from base64";
 }
 
 impl Code {
