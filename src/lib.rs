@@ -65,7 +65,6 @@ pub mod fit;
 pub mod kernel;
 mod memory_space;
 mod mesh;
-#[cfg(feature = "read")]
 pub mod read;
 mod resolve;
 pub mod rules;

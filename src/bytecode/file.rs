@@ -174,6 +174,11 @@ impl<'a> Bytecode<'a> {
         (0..short(self.tables.attribute_count())).map(AttributeId)
     }
 
+    /// The names that some attribute of the file refers to as symbols.
+    pub fn symbols(&self) -> impl Iterator<Item = Text<'a>> {
+        self.attributes().filter_map(|id| self.tables.symbol_root(id))
+    }
+
     /// The types that there are, by number.
     pub fn types(&self) -> impl Iterator<Item = TypeId> + use<> {
         (0..short(self.tables.type_count())).map(TypeId)

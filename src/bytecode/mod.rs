@@ -21,6 +21,7 @@
 mod affine;
 mod attribute;
 mod cursor;
+mod dense;
 mod dictionary;
 mod fault;
 mod file;
@@ -36,6 +37,7 @@ mod types;
 
 pub use affine::{AffineBinary, AffineExpr, AffineMap, AffineOperator, IntegerSet};
 pub use attribute::{Attribute, WideInteger};
+pub use dense::DenseIntegers;
 pub use dictionary::Dictionary;
 pub use fault::{BytecodeFault, BytecodeProblem};
 pub use file::Bytecode;

@@ -334,6 +334,11 @@ impl<'m, 'a> BasicBlock<'m, 'a> {
         self.file.ir.blocks.get(self.index as usize).copied().unwrap_or(none)
     }
 
+    /// Whether both are the same block.
+    pub fn is(self, other: Self) -> bool {
+        std::ptr::eq(self.file, other.file) && self.index == other.index
+    }
+
     /// The region that it stands in.
     pub fn region(self) -> Region<'m, 'a> {
         Region { file: self.file, index: self.entry().region }
@@ -370,6 +375,11 @@ impl<'m, 'a> Value<'m, 'a> {
     fn entry(self) -> ValueEntry {
         let none = ValueEntry { r#type: NONE, definer: NONE, location: NONE, is_argument: false };
         self.file.ir.values.get(self.index as usize).copied().unwrap_or(none)
+    }
+
+    /// The file that it stands in.
+    pub const fn file(self) -> &'m Bytecode<'a> {
+        self.file
     }
 
     /// Its number: values are numbered from 0 through the whole file.

@@ -164,6 +164,17 @@ impl<'a> Tables<'a> {
         }
     }
 
+    /// The root of the symbol that an entry is, if it is one; nothing else is decoded.
+    pub(super) fn symbol_root(&self, id: AttributeId) -> Option<Text<'a>> {
+        match self.entry(&self.attributes, id.0 as usize, "an attribute").ok()? {
+            Entry::Own(mut data) => match data.varint("an attribute's code").ok()? {
+                4 | 5 => self.name_at(&mut data).ok(),
+                _ => None,
+            },
+            Entry::Text { .. } => None,
+        }
+    }
+
     fn entry<T>(&self, entries: &Entries<T>, index: usize, what: &'static str) -> Read<Entry<'a>> {
         let Some(place) = entries.places.get(index) else { return Err(self.foreign.clone()) };
         let next = entries.places.get(index.saturating_add(1));
