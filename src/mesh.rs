@@ -689,12 +689,10 @@ impl Fault for MeshConflict<'_> {
             MeshConflictReason::AxisNameClash => {
                 format!("rename the axis of the {second}")
             }
-            MeshConflictReason::Incompatible => match second.core_type() {
-                CoreType::Tc => "use the TensorCore mesh once".to_owned(),
-                CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
-                    format!("put the {second} first")
-                }
-            },
+            MeshConflictReason::Incompatible if second.core_type().is_sparse_core() => {
+                format!("put the {second} first")
+            }
+            MeshConflictReason::Incompatible => "use the TensorCore mesh once".to_owned(),
         }
     }
 }

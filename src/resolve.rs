@@ -65,10 +65,8 @@ impl CallSite {
             Self::BlockSpec => MemorySpace::DEFAULT,
             Self::UnpipelinedRef => MemorySpace::ANY,
             Self::EmitPipelineBuffer => MemorySpace::VMEM,
-            Self::Other => match core_type {
-                CoreType::Tc => MemorySpace::ANY,
-                CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => MemorySpace::HBM,
-            },
+            Self::Other if core_type.is_sparse_core() => MemorySpace::HBM,
+            Self::Other => MemorySpace::ANY,
         }
     }
 

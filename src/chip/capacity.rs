@@ -2,7 +2,7 @@
 
 use super::facts::ChipFacts;
 use crate::core_type::CoreType;
-use crate::memory_space::TpuSpace;
+use crate::memory_space::{CoreMemorySpace, TpuSpace};
 
 /// How much of a memory space a core has.
 ///
@@ -89,34 +89,23 @@ impl ChipFacts {
     /// assert_eq!(v6e.capacity(TpuSpace::Smem, subcore), Capacity::Unknown);
     /// ```
     pub const fn capacity(&self, space: TpuSpace, core_type: CoreType) -> Capacity {
-        match core_type {
-            CoreType::Tc => match space {
-                TpuSpace::Vmem => Capacity::Bytes(self.vmem_capacity_bytes),
-                TpuSpace::VmemShared => Capacity::Absent,
-                TpuSpace::Smem => Capacity::Bytes(self.smem_capacity_bytes),
-                TpuSpace::Cmem => Capacity::of(self.cmem_capacity_bytes),
-                TpuSpace::SemaphoreMem => Capacity::Unknown,
-                TpuSpace::Hbm => Capacity::Bytes(self.hbm_capacity_bytes),
-            },
-            CoreType::ScScalarSubcore => match &self.sparse_core {
-                Some(sparse_core) => match space {
-                    TpuSpace::Vmem | TpuSpace::Cmem => Capacity::Absent,
-                    TpuSpace::VmemShared => Capacity::Bytes(sparse_core.pool_bytes()),
-                    TpuSpace::Smem | TpuSpace::SemaphoreMem => Capacity::Unknown,
-                    TpuSpace::Hbm => Capacity::Bytes(self.hbm_capacity_bytes),
-                },
-                None => Capacity::Absent,
-            },
-            CoreType::ScVectorSubcore => match &self.sparse_core {
-                Some(sparse_core) => match space {
-                    TpuSpace::Vmem => Capacity::Bytes(sparse_core.vmem_capacity_bytes as u64),
-                    TpuSpace::VmemShared => Capacity::Bytes(sparse_core.pool_bytes()),
-                    TpuSpace::Smem | TpuSpace::SemaphoreMem => Capacity::Unknown,
-                    TpuSpace::Cmem => Capacity::Absent,
-                    TpuSpace::Hbm => Capacity::Bytes(self.hbm_capacity_bytes),
-                },
-                None => Capacity::Absent,
-            },
+        let owned = CoreMemorySpace::new(space, core_type).is_some();
+        if self.require_core(core_type).is_err() || !owned && !matches!(space, TpuSpace::Hbm) {
+            return Capacity::Absent;
+        }
+        let sparse_core = match &self.sparse_core {
+            Some(facts) if core_type.is_sparse_core() => Some(facts),
+            Some(_) | None => None,
+        };
+        match (space, sparse_core) {
+            (TpuSpace::Vmem, None) => Capacity::Bytes(self.vmem_capacity_bytes),
+            (TpuSpace::Vmem, Some(facts)) => Capacity::Bytes(facts.vmem_capacity_bytes as u64),
+            (TpuSpace::VmemShared, None) => Capacity::Absent,
+            (TpuSpace::VmemShared, Some(facts)) => Capacity::Bytes(facts.pool_bytes()),
+            (TpuSpace::Smem, None) => Capacity::Bytes(self.smem_capacity_bytes),
+            (TpuSpace::Smem, Some(_)) | (TpuSpace::SemaphoreMem, _) => Capacity::Unknown,
+            (TpuSpace::Cmem, _) => Capacity::of(self.cmem_capacity_bytes),
+            (TpuSpace::Hbm, _) => Capacity::Bytes(self.hbm_capacity_bytes),
         }
     }
 }

@@ -18,14 +18,9 @@ impl ChipFacts {
     /// assert!(Chip::V5e.facts().require_core(CoreType::ScVectorSubcore).is_err());
     /// ```
     pub const fn require_core(&self, core_type: CoreType) -> Result<(), NoSparseCores> {
-        match core_type {
-            CoreType::Tc => Ok(()),
-            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
-                match self.require_sparse_core() {
-                    Ok(_) => Ok(()),
-                    Err(absent) => Err(absent),
-                }
-            }
+        match self.require_sparse_core() {
+            Err(absent) if core_type.is_sparse_core() => Err(absent),
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 

@@ -136,18 +136,10 @@ impl fmt::Display for Assumptions {
 /// Vmem by name, whoever owns it.
 const fn is_vmem(written: Option<MemorySpace>) -> bool {
     let Some(written) = written else { return false };
-    let space = match written {
-        MemorySpace::Tpu(space) => space,
-        MemorySpace::Core(tagged) => tagged.space(),
-        MemorySpace::Plain(_) | MemorySpace::Acc(_) => return false,
-    };
-    match space {
-        TpuSpace::Vmem => true,
-        TpuSpace::VmemShared
-        | TpuSpace::Smem
-        | TpuSpace::Cmem
-        | TpuSpace::SemaphoreMem
-        | TpuSpace::Hbm => false,
+    match written {
+        MemorySpace::Tpu(space) => matches!(space, TpuSpace::Vmem),
+        MemorySpace::Core(tagged) => matches!(tagged.space(), TpuSpace::Vmem),
+        MemorySpace::Plain(_) | MemorySpace::Acc(_) => false,
     }
 }
 

@@ -41,11 +41,10 @@ pub const fn subcore_slice(
         let subcores = subcores.get();
         return Err(SubcoreSliceFault::Indivisible { extent: *extent, subcores });
     };
-    match core_type {
-        CoreType::ScVectorSubcore => Ok(slice),
-        CoreType::Tc | CoreType::ScScalarSubcore => {
-            Err(SubcoreSliceFault::NotVectorSubcore { core_type })
-        }
+    if matches!(core_type, CoreType::ScVectorSubcore) {
+        Ok(slice)
+    } else {
+        Err(SubcoreSliceFault::NotVectorSubcore { core_type })
     }
 }
 

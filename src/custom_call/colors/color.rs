@@ -233,40 +233,34 @@ pub const fn jax_color(
         | MemorySpace::HOST
         | MemorySpace::Core(_)
         | MemorySpace::Acc(_) => color(space, core_type),
-        MemorySpace::Tpu(space) => match space {
-            TpuSpace::Vmem => Ok(Some(Color::Vmem)),
-            TpuSpace::SemaphoreMem => match core_type {
-                CoreType::Tc | CoreType::ScScalarSubcore => owned(space, core_type),
-                CoreType::ScVectorSubcore => Err(ColorFault::UntaggedSemaphore),
-            },
-            TpuSpace::VmemShared | TpuSpace::Smem | TpuSpace::Cmem | TpuSpace::Hbm => {
-                owned(space, core_type)
-            }
-        },
+        MemorySpace::Tpu(TpuSpace::Vmem) => Ok(Some(Color::Vmem)),
+        MemorySpace::Tpu(TpuSpace::SemaphoreMem)
+            if matches!(core_type, CoreType::ScVectorSubcore) =>
+        {
+            Err(ColorFault::UntaggedSemaphore)
+        }
+        MemorySpace::Tpu(space) => owned(space, core_type),
     }
 }
 
 /// The colour of a space of the core type that owns it.
 const fn owned(space: TpuSpace, owner: CoreType) -> Result<Option<Color>, ColorFault> {
-    Ok(Some(match space {
-        TpuSpace::Hbm => Color::Hbm,
-        TpuSpace::VmemShared | TpuSpace::Cmem => return Ok(None),
-        TpuSpace::Vmem => match owner {
-            CoreType::Tc => Color::Vmem,
-            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
-                return Err(ColorFault::Vmem(owner));
-            }
-        },
-        TpuSpace::Smem => match owner {
-            CoreType::Tc => Color::Smem,
-            CoreType::ScScalarSubcore => Color::ScScalarSmem,
-            CoreType::ScVectorSubcore => Color::ScVectorSmem,
-        },
-        TpuSpace::SemaphoreMem => match owner {
-            CoreType::Tc => Color::SemaphoreMem,
-            CoreType::ScScalarSubcore => Color::ScScalarSemaphoreMem,
-            CoreType::ScVectorSubcore => Color::ScVectorSemaphoreMem,
-        },
+    use CoreType::{ScScalarSubcore, ScVectorSubcore, Tc};
+    Ok(Some(match (space, owner) {
+        (TpuSpace::Hbm, Tc | ScScalarSubcore | ScVectorSubcore) => Color::Hbm,
+        (TpuSpace::VmemShared | TpuSpace::Cmem, Tc | ScScalarSubcore | ScVectorSubcore) => {
+            return Ok(None);
+        }
+        (TpuSpace::Vmem, Tc) => Color::Vmem,
+        (TpuSpace::Vmem, ScScalarSubcore | ScVectorSubcore) => {
+            return Err(ColorFault::Vmem(owner));
+        }
+        (TpuSpace::Smem, Tc) => Color::Smem,
+        (TpuSpace::Smem, ScScalarSubcore) => Color::ScScalarSmem,
+        (TpuSpace::Smem, ScVectorSubcore) => Color::ScVectorSmem,
+        (TpuSpace::SemaphoreMem, Tc) => Color::SemaphoreMem,
+        (TpuSpace::SemaphoreMem, ScScalarSubcore) => Color::ScScalarSemaphoreMem,
+        (TpuSpace::SemaphoreMem, ScVectorSubcore) => Color::ScVectorSemaphoreMem,
     }))
 }
 

@@ -189,15 +189,11 @@ impl Tiling {
         use_tc_tiling_on_sc: Option<bool>,
         core_type: CoreType,
     ) -> Result<Option<Self>, TcTilingFlagOnTensorCore> {
-        match core_type {
-            CoreType::Tc => match use_tc_tiling_on_sc {
-                None => Ok(None),
-                Some(value) => Err(TcTilingFlagOnTensorCore(value)),
-            },
-            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => match use_tc_tiling_on_sc {
-                None | Some(true) => Ok(Some(Self::Compact)),
-                Some(false) => Ok(Some(Self::SparseCore)),
-            },
+        match (core_type.is_sparse_core(), use_tc_tiling_on_sc) {
+            (false, None) => Ok(None),
+            (false, Some(value)) => Err(TcTilingFlagOnTensorCore(value)),
+            (true, None | Some(true)) => Ok(Some(Self::Compact)),
+            (true, Some(false)) => Ok(Some(Self::SparseCore)),
         }
     }
 }
@@ -298,9 +294,6 @@ impl DeviceType {
     /// assert_eq!(TC, None);
     /// ```
     pub const fn of(core_type: CoreType) -> Option<Self> {
-        match core_type {
-            CoreType::Tc => None,
-            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => Some(Self::SparseCore),
-        }
+        if core_type.is_sparse_core() { Some(Self::SparseCore) } else { None }
     }
 }

@@ -34,11 +34,10 @@ impl<'k> Pass<'k> {
         };
         let counted = self.counted(chip, core_type);
         let mut parts = Vec::new();
-        let fit = match core_type {
-            CoreType::Tc => self.tensor_core(chip, &counted, &mut parts),
-            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
-                self.sparse_core(chip, core_type, &counted, &mut parts)
-            }
+        let fit = if core_type.is_sparse_core() {
+            self.sparse_core(chip, core_type, &counted, &mut parts)
+        } else {
+            self.tensor_core(chip, &counted, &mut parts)
         };
         match fit {
             Ok(fit) => self.report.fit = Some(fit),
@@ -174,18 +173,15 @@ impl<'k> Pass<'k> {
                 array_in_vmem: color == Some(Color::Vmem),
                 untouched: space.is_left_in_place() && !touched,
             };
-            let counts = match core_type {
-                CoreType::Tc => {
-                    let kernel = TcKernel { grid: &self.grid, ..TcKernel::new(chip) };
-                    let [one_step, _] = self.one_step;
-                    let bytes = one.buffer(&kernel, one_step);
-                    self.counts(bytes, RefId::Operand(index))
-                }
-                CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
-                    let windows = [self.sc_window(one.operand)];
-                    let alone = self.sc_kernel(chip, core_type, &windows, &[]);
-                    self.count_sc_alone(&alone, RefId::Operand(index))
-                }
+            let counts = if core_type.is_sparse_core() {
+                let windows = [self.sc_window(one.operand)];
+                let alone = self.sc_kernel(chip, core_type, &windows, &[]);
+                self.count_sc_alone(&alone, RefId::Operand(index))
+            } else {
+                let kernel = TcKernel { grid: &self.grid, ..TcKernel::new(chip) };
+                let [one_step, _] = self.one_step;
+                let bytes = one.buffer(&kernel, one_step);
+                self.counts(bytes, RefId::Operand(index))
             };
             if space.is_left_in_place() {
                 // What the compiler keeps of it is no buffer of its own.
@@ -208,20 +204,18 @@ impl<'k> Pass<'k> {
             let kept = kernel.from_body.as_ref().and_then(|body| body.scratch.get(index).copied());
             let one = Scratch::new(&scratch.shape, dtype, space);
             let one = if kept == Some(Kept::Scoped) { one.in_scope() } else { one };
-            let counts = holds_elements
-                && match core_type {
-                    CoreType::Tc => {
-                        let alone = TcKernel { scratch: &[one], ..TcKernel::new(chip) };
-                        self.count_alone(&alone, RefId::Scratch(index))
-                    }
-                    CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
-                        let alone = [one];
-                        let alone = self.sc_kernel(chip, core_type, &[], &alone);
-                        // The compiler leaves out what the body does not use.
-                        let used = named.is_empty() || named.contains(found.name.as_str());
-                        self.count_sc_alone(&alone, RefId::Scratch(index)) && used
-                    }
-                };
+            let counts = if !holds_elements {
+                false
+            } else if core_type.is_sparse_core() {
+                let alone = [one];
+                let alone = self.sc_kernel(chip, core_type, &[], &alone);
+                // The compiler leaves out what the body does not use.
+                let used = named.is_empty() || named.contains(found.name.as_str());
+                self.count_sc_alone(&alone, RefId::Scratch(index)) && used
+            } else {
+                let alone = TcKernel { scratch: &[one], ..TcKernel::new(chip) };
+                self.count_alone(&alone, RefId::Scratch(index))
+            };
             if counts && kept != Some(Kept::Removed) {
                 counted.scratch.push(one);
                 scratch_ids.push(index);

@@ -109,16 +109,12 @@ impl<'k> Pass<'k> {
 
     /// The buffers of the operand's window, as far as the chip is known.
     fn buffers(&self, operand: &rules::Operand<'_>, core_type: CoreType) -> Option<u32> {
-        match core_type {
-            CoreType::Tc => {
-                let [one, other] =
-                    self.one_step.map(|one_step| operand.buffers_where(one_step, &self.grid));
-                (one == other).then_some(one)
-            }
-            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
-                Some(ScWindow::new(*operand, &self.grid, self.target.form).buffers)
-            }
+        if core_type.is_sparse_core() {
+            return Some(ScWindow::new(*operand, &self.grid, self.target.form).buffers);
         }
+        let [one, other] =
+            self.one_step.map(|one_step| operand.buffers_where(one_step, &self.grid));
+        (one == other).then_some(one)
     }
 
     /// One fault, one code, the first that applies. Whether it may lie where it does.

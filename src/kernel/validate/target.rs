@@ -168,10 +168,8 @@ fn without_chip(
     cores: Option<i64>,
     subcores: Option<i64>,
 ) -> Option<MeshError> {
-    let cores_of = match core_type {
-        CoreType::Tc => CoresOf::TensorCores,
-        CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => CoresOf::SparseCores,
-    };
+    let cores_of =
+        if core_type.is_sparse_core() { CoresOf::SparseCores } else { CoresOf::TensorCores };
     let counts = [(cores_of, cores), (CoresOf::VectorSubcores, subcores)];
     counts.into_iter().find_map(|(of, count)| match count {
         Some(asked) => at_least_one(asked, of).err(),
