@@ -4,7 +4,6 @@ use super::colors::alias::{Alias, AliasColors, AliasFaults};
 use super::colors::carried::sound;
 use super::config::BackendConfig;
 use super::config::sink::{LIST, Layout, Length, Members, Sink, list};
-use super::config::write::write;
 use super::params::words::SideEffects;
 use super::value::{CallOperand, TensorType, ValueName, tensor};
 use std::fmt;
@@ -134,7 +133,7 @@ impl<'a> CustomCall<'a> {
         let mut attributes = Members::begin(sink, &DICTIONARY);
         {
             let mut string = Quoted::begin(attributes.named("backend_config"));
-            write(self.config, &mut string);
+            self.config.write(&mut string);
             string.end();
         }
         if self.side_effects.has_side_effect() {

@@ -38,7 +38,7 @@ pub use config::parts::{
 };
 #[cfg(feature = "read")]
 pub use config::read::InvalidConfig;
-pub use config::{BackendConfig, UnknownKey};
+pub use config::{BackendConfig, rows::UnknownKey};
 #[cfg(feature = "read")]
 pub use dump::{Dump, DumpedCall};
 pub use ids::allocator::{AutoAssign, CollectiveIds, IdOptions, IdOrder, IdPolicy, collective_ids};

@@ -283,7 +283,7 @@ fn flags<'c>(config: &'c BackendConfig<'_>) -> BTreeMap<&'c str, serde_json::Val
         FlagValue::Float(value) => value.get().into(),
     };
     let flags = config.flag_configs.iter().flatten();
-    flags.map(|flag| (flag.flag_type.as_str(), flag.value.map(value).unwrap_or_default())).collect()
+    flags.map(|flag| (flag.name(), flag.value().map(value).unwrap_or_default())).collect()
 }
 
 /// A colour's name at each coloured value's place.

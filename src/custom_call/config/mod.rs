@@ -2,128 +2,147 @@
 
 pub(super) mod body;
 pub(super) mod flags;
-mod key;
 pub(super) mod libtpu;
 mod number;
 pub(super) mod open;
 pub(super) mod parts;
 #[cfg(feature = "read")]
 pub(super) mod read;
+pub(super) mod rows;
 #[cfg(feature = "read")]
 mod scalar;
 pub(super) mod sink;
-pub(super) mod write;
+mod values;
 
 use crate::custom_call::colors::color::{Color, InputColor};
 use crate::custom_call::ids::collective_id::CollectiveId;
 use crate::custom_call::params::words::{DeviceType, OptLevel, Tiling};
 use body::Body;
 use flags::Flags;
-use key::{CallKey, Extras, Key, TopKey, push_key};
 use libtpu::OneCoreMark;
-use open::{Open, RawJson};
+use open::Open;
 use parts::{
     ColoredInput, ColoredOutput, CompEnv, CostEstimate, FlagConfig, MegachipConfig, ScopedMemory,
     SparseCoreConfig,
 };
+use rows::{Extras, UnknownKey, or_default, rows};
+use sink::{Length, Sink};
 
-/// The backend config of a `tpu_custom_call`: what XLA is told about a kernel
-/// (JAX: `CustomCallBackendConfig`).
-///
-/// Every value that can be built is valid JSON, [written](Self::to_json) byte
-/// for byte as JAX 0.12.0.1 writes it. With the feature `read` it is also
-/// [read](Self::from_json), from what JAX and XLA print; what no field holds is
-/// kept, in its place, and written again.
-///
-/// ```
-/// use mosaic_memspace::custom_call::BackendConfig;
-///
-/// let mut config = BackendConfig::new(b"a module");
-/// config.collective_id = Some(0.into());
-/// config.set_vmem_limit_bytes(Some(1 << 20));
-/// assert_eq!(
-///     config.to_json(),
-///     "{\"custom_call_config\": {\"body\": \"YSBtb2R1bGU=\", \"collective_id\": 0}, \
-///      \"scoped_memory_configs\": [{\"memory_space\":1, \"offset\": 0, \"size\": 1048576}]}"
-/// );
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "each is a key of its own in the JSON")]
-pub struct BackendConfig<'a> {
-    /// The kernel: a serialised Mosaic module.
-    pub body: Body<'a>,
-    /// Whether the kernel talks to other devices.
-    pub has_communication: bool,
-    /// Which barrier semaphore it has; kernels that may overlap need different ones.
-    pub collective_id: Option<CollectiveId>,
-    /// What the kernel costs, for XLA's scheduler.
-    pub cost_estimate: Option<CostEstimate<'a>>,
-    /// Whether the body still holds HLO operations.
-    pub needs_hlo_passes: bool,
-    /// How the body is serialised; without it, the compiler takes plain Mosaic text too.
-    pub serialization_format: Option<i64>,
-    /// Whether the compiler has to infer vector layouts; a TensorCore kernel needs it.
-    pub needs_layout_passes: bool,
-    /// Whether results must not depend on how XLA pads and tiles; true when absent.
-    pub shape_invariant_numerics: bool,
-    /// By operand: whether XLA may fuse its producer into the kernel.
-    pub allow_input_fusion: Option<Vec<bool>>,
-    /// Bytes of scratch that the compiler keeps for itself.
-    pub internal_scratch_in_bytes: Option<i64>,
-    /// Colours of results ([`set_output_colors`](Self::set_output_colors)).
-    pub output_memory_space_colors: Vec<ColoredOutput<'a>>,
-    /// Colours of operands ([`set_input_colors`](Self::set_input_colors)).
-    pub input_memory_space_colors: Vec<ColoredInput<'a>>,
-    /// Whether accesses out of bounds go unnoticed.
-    pub disable_bounds_checks: bool,
-    /// Whether a semaphore that is not back at zero goes unnoticed.
-    pub disable_semaphore_checks: bool,
-    /// Whether the devices do not wait for each other before the kernel.
-    pub skip_device_barrier: bool,
-    /// The debug locations, which JAX keeps apart from the body.
-    pub debug_locations: Option<Body<'a>>,
-    /// What only a SparseCore kernel has ([`set_sparse_core`](Self::set_sparse_core)).
-    pub sparse_core_config: Option<SparseCoreConfig<'a>>,
-    /// What the kernel runs on; absent for a TensorCore.
-    pub device_type: Option<Open<'a, DeviceType>>,
-    /// Limits of scoped memory ([`set_vmem_limit_bytes`](Self::set_vmem_limit_bytes)).
-    pub scoped_memory_configs: Vec<ScopedMemory<'a>>,
-    /// Compiler flags of this kernel alone ([`set_flags`](Self::set_flags)).
-    pub flag_configs: Option<Vec<FlagConfig<'a>>>,
-    /// How a libtpu before 0.0.50 is told that the kernel runs on one core.
-    pub megachip_parallelism_config: Option<MegachipConfig<'a>>,
-    top_extras: Extras<'a, TopKey>,
-    call_extras: Extras<'a, CallKey>,
+/// The struct, and its two objects in the JSON.
+macro_rules! backend_config {
+    (
+        $(#[$attr:meta])*
+        pub struct BackendConfig {
+            custom_call_config: {
+                $($(#[$call_doc:meta])* $call:ident: $call_type:ty $(= $call_absent:expr)?;)*
+            }
+            $($(#[$doc:meta])* $field:ident: $type:ty;)*
+        }
+    ) => {
+        $(#[$attr])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        #[allow(clippy::struct_excessive_bools, reason = "each is a key of its own in the JSON")]
+        pub struct BackendConfig<'a> {
+            $($(#[$call_doc])* pub $call: $call_type,)*
+            $($(#[$doc])* pub $field: $type,)*
+            call_extras: Extras<'a>,
+            extras: Extras<'a>,
+        }
+
+        impl Default for BackendConfig<'_> {
+            fn default() -> Self {
+                Self {
+                    $($call: or_default!($($call_absent)?),)*
+                    $($field: or_default!(),)*
+                    call_extras: Extras::new(),
+                    extras: Extras::new(),
+                }
+            }
+        }
+
+        rows! {
+            CustomCallConfig: BackendConfig<'a>, call_extras, SPACED,
+            ["output_memory_colors", "operand_to_metadata"], {} {}
+            $($call: $call_type $(= $call_absent)?;)*
+        }
+
+        rows! {
+            BackendConfig<'a>: BackendConfig<'a>, extras, SPACED,
+            ["used_scoped_memory_configs", "retry_config", "aliasing_operands"], {}
+            { custom_call_config: CustomCallConfig }
+            $($field: $type;)*
+        }
+    };
 }
 
-impl Default for BackendConfig<'_> {
-    fn default() -> Self {
-        Self {
-            body: Body::default(),
-            has_communication: false,
-            collective_id: None,
-            cost_estimate: None,
-            needs_hlo_passes: false,
-            serialization_format: None,
-            needs_layout_passes: false,
-            shape_invariant_numerics: true,
-            allow_input_fusion: None,
-            internal_scratch_in_bytes: None,
-            output_memory_space_colors: Vec::new(),
-            input_memory_space_colors: Vec::new(),
-            disable_bounds_checks: false,
-            disable_semaphore_checks: false,
-            skip_device_barrier: false,
-            debug_locations: None,
-            sparse_core_config: None,
-            device_type: None,
-            scoped_memory_configs: Vec::new(),
-            flag_configs: None,
-            megachip_parallelism_config: None,
-            top_extras: Extras::default(),
-            call_extras: Extras::default(),
+/// The object in the config that tells of the call; its members are the config's fields.
+struct CustomCallConfig;
+
+/// The doc of a parameter's field.
+macro_rules! param {
+    () => {
+        "As in [`CompilerParams`](crate::custom_call::CompilerParams)."
+    };
+}
+
+backend_config! {
+    /// The backend config of a `tpu_custom_call`: what XLA is told about a kernel
+    /// (JAX: `CustomCallBackendConfig`).
+    ///
+    /// Every value that can be built is valid JSON, [written](Self::to_json) byte
+    /// for byte as JAX 0.12.0.1 writes it. With the feature `read` it is also
+    /// [read](Self::from_json), from what JAX and XLA print; what no field holds is
+    /// kept, in its place, and written again.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::BackendConfig;
+    ///
+    /// let mut config = BackendConfig::new(b"a module");
+    /// config.collective_id = Some(0.into());
+    /// config.set_vmem_limit_bytes(Some(1 << 20));
+    /// assert_eq!(
+    ///     config.to_json(),
+    ///     "{\"custom_call_config\": {\"body\": \"YSBtb2R1bGU=\", \"collective_id\": 0}, \
+    ///      \"scoped_memory_configs\": [{\"memory_space\":1, \"offset\": 0, \"size\": 1048576}]}"
+    /// );
+    /// ```
+    pub struct BackendConfig {
+        custom_call_config: {
+            /// The kernel: a serialised Mosaic module.
+            body: Body<'a>;
+            /// Whether the kernel talks to other devices.
+            has_communication: bool;
+            #[doc = param!()] collective_id: Option<CollectiveId>;
+            /// What the kernel costs, for XLA's scheduler.
+            cost_estimate: Option<CostEstimate<'a>>;
+            /// Whether the body still holds HLO operations.
+            needs_hlo_passes: bool;
+            #[doc = param!()] serialization_format: Option<i64>;
+            #[doc = param!()] needs_layout_passes: bool;
+            #[doc = param!()] shape_invariant_numerics: bool = true;
+            #[doc = param!()] allow_input_fusion: Option<Vec<bool>>;
+            #[doc = param!()] internal_scratch_in_bytes: Option<i64>;
+            /// Colors of results ([`set_output_colors`](Self::set_output_colors)).
+            output_memory_space_colors: Vec<ColoredOutput<'a>>;
+            /// Colors of operands ([`set_input_colors`](Self::set_input_colors)).
+            input_memory_space_colors: Vec<ColoredInput<'a>>;
+            #[doc = param!()] disable_bounds_checks: bool;
+            #[doc = param!()] disable_semaphore_checks: bool;
+            #[doc = param!()] skip_device_barrier: bool;
+            /// The debug locations, which JAX keeps apart from the body.
+            debug_locations: Option<Body<'a>>;
         }
+        /// What only a SparseCore kernel has ([`set_sparse_core`](Self::set_sparse_core)).
+        sparse_core_config: Option<SparseCoreConfig<'a>>;
+        /// What the kernel runs on; absent for a TensorCore.
+        device_type: Option<Open<'a, DeviceType>>;
+        /// Limits of scoped memory ([`set_vmem_limit_bytes`](Self::set_vmem_limit_bytes)).
+        scoped_memory_configs: Vec<ScopedMemory<'a>>;
+        /// Compiler flags of this kernel alone ([`set_flags`](Self::set_flags)).
+        flag_configs: Option<Vec<FlagConfig<'a>>>;
+        /// How a libtpu before 0.0.50 is told that the kernel runs on one core.
+        megachip_parallelism_config: Option<MegachipConfig<'a>>;
     }
 }
 
@@ -242,7 +261,10 @@ impl<'a> BackendConfig<'a> {
         one_core: Option<OneCoreMark>,
     ) {
         let mut config = SparseCoreConfig {
-            comp_env: opt_level.map(CompEnv::new),
+            comp_env: opt_level.map(|level| CompEnv {
+                backend_opt_level: Some(Open::Known(level)),
+                ..CompEnv::default()
+            }),
             tiling: Some(Open::Known(tiling.unwrap_or(Tiling::Compact))),
             ..SparseCoreConfig::default()
         };
@@ -276,71 +298,51 @@ impl<'a> BackendConfig<'a> {
     /// ```
     pub fn unknown(&self) -> Vec<UnknownKey<'a>> {
         let mut found = Vec::new();
-        let mut in_object = Collector(&mut found);
-        in_object.keys("", &self.top_extras);
-        in_object.keys("custom_call_config", &self.call_extras);
-        if let Some(cost) = &self.cost_estimate {
-            in_object.keys("custom_call_config.cost_estimate", &cost.extras);
-        }
-        let outputs = self.output_memory_space_colors.iter().map(|output| &output.extras);
-        in_object.list("custom_call_config.output_memory_space_colors", outputs);
-        let inputs = self.input_memory_space_colors.iter().map(|input| &input.extras);
-        in_object.list("custom_call_config.input_memory_space_colors", inputs);
-        if let Some(sparse_core) = &self.sparse_core_config {
-            in_object.keys("sparse_core_config", &sparse_core.extras);
-            if let Some(comp_env) = &sparse_core.comp_env {
-                in_object.keys("sparse_core_config.comp_env", &comp_env.extras);
-            }
-        }
-        let limits = self.scoped_memory_configs.iter().map(|limit| &limit.extras);
-        in_object.list("scoped_memory_configs", limits);
-        for (index, flag) in self.flag_configs.iter().flatten().enumerate() {
-            in_object.keys(&format!("flag_configs[{index}]"), &flag.extras);
-            in_object.keys(&format!("flag_configs[{index}].value"), &flag.value_extras);
-        }
-        if let Some(megachip) = &self.megachip_parallelism_config {
-            in_object.keys("megachip_parallelism_config", &megachip.extras);
-        }
+        rows::walk::<Self>(self, "", &mut found);
         found
     }
-}
 
-/// A key that nobody is known to write, and its value.
-///
-/// ```
-/// # #[cfg(feature = "read")] {
-/// use mosaic_memspace::custom_call::BackendConfig;
-/// let config = BackendConfig::from_json(r#"{"flag_configs": [{"since": 2}]}"#);
-/// // A flag needs a name, whatever else it has.
-/// assert!(config.is_err());
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownKey<'a> {
-    /// Where it stands: `custom_call_config.new`, `scoped_memory_configs[0].new`.
-    pub path: String,
-    /// Its value.
-    pub value: RawJson<'a>,
-}
-
-/// Gathers unknown keys with their paths.
-struct Collector<'f, 'a>(&'f mut Vec<UnknownKey<'a>>);
-
-impl<'a> Collector<'_, 'a> {
-    fn keys<K: Key>(&mut self, object: &str, extras: &Extras<'a, K>) {
-        self.0.extend(extras.unknown().map(|extra| {
-            let mut path = object.to_owned();
-            push_key(&mut path, &extra.key);
-            UnknownKey { path, value: extra.value }
-        }));
+    /// The JSON, byte for byte as JAX 0.12.0.1 writes it, in one allocation.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::BackendConfig;
+    /// let json = BackendConfig::new(b"ML").to_json();
+    /// assert_eq!(json, r#"{"custom_call_config": {"body": "TUw="}}"#);
+    /// ```
+    pub fn to_json(&self) -> String {
+        let mut json = String::with_capacity(self.json_len());
+        self.write(&mut json);
+        json
     }
 
-    fn list<'e, K: Key>(&mut self, list: &str, extras: impl Iterator<Item = &'e Extras<'a, K>>)
-    where
-        'a: 'e,
-    {
-        for (index, extras) in extras.enumerate() {
-            self.keys(&format!("{list}[{index}]"), extras);
-        }
+    /// Appends the JSON: one allocation at most, and none where there is room for it.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::BackendConfig;
+    ///
+    /// let mut json = String::with_capacity(1 << 10);
+    /// BackendConfig::new(b"ML").write_json(&mut json);
+    /// assert_eq!(json.capacity(), 1 << 10);
+    /// ```
+    pub fn write_json(&self, json: &mut String) {
+        json.reserve_exact(self.json_len());
+        self.write(json);
+    }
+
+    /// How many bytes the JSON has.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::BackendConfig;
+    /// let config = BackendConfig::new(&[0; 1000]);
+    /// assert_eq!(config.json_len(), config.to_json().len());
+    /// ```
+    pub fn json_len(&self) -> usize {
+        let mut length = Length::default();
+        self.write(&mut length);
+        length.get()
+    }
+
+    pub(super) fn write<S: Sink>(&self, sink: &mut S) {
+        rows::write::<Self, S>(self, sink);
     }
 }

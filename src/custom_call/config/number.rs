@@ -2,94 +2,84 @@
 
 use std::fmt::Write;
 
-/// Bytes that the longest integers take: `-9223372036854775808`, `18446744073709551615`.
-pub(super) const INTEGER: usize = 20;
+/// Bytes of the longest natural number: `18446744073709551615`.
+pub(super) const NATURAL: usize = 20;
 
-/// Bytes that the longest float takes: `-2.2250738585072014e-308`.
+/// Bytes of the longest float: `-2.2250738585072014e-308`.
 pub(super) const FLOAT: usize = 24;
 
-/// An integer's decimal digits, with its sign.
-pub(super) fn integer(number: i64, buffer: &mut [u8; INTEGER]) -> &str {
-    digits(number.unsigned_abs(), number < 0, buffer)
-}
-
 /// A natural number's decimal digits.
-pub(super) fn natural(number: u64, buffer: &mut [u8; INTEGER]) -> &str {
-    digits(number, false, buffer)
-}
-
-fn digits(number: u64, negative: bool, buffer: &mut [u8; INTEGER]) -> &str {
+pub(super) fn natural(number: u64, buffer: &mut [u8; NATURAL]) -> &str {
     let mut rest = number;
-    let mut start = INTEGER;
-    for (place, byte) in buffer.iter_mut().enumerate().rev() {
-        let sign = rest == 0 && start != INTEGER;
-        if sign && !negative {
+    for pair in buffer.as_chunks_mut().0.iter_mut().rev() {
+        #[allow(clippy::cast_possible_truncation, reason = "it is below a hundred")]
+        let two = (rest % 100) as u8;
+        *pair = [b'0' | (two / 10), b'0' | (two % 10)];
+        rest /= 100;
+        if rest == 0 {
             break;
         }
-        #[allow(clippy::cast_possible_truncation, reason = "a digit is below ten")]
-        let digit = b'0' | (rest % 10) as u8;
-        *byte = if sign { b'-' } else { digit };
-        start = place;
-        if sign {
-            break;
-        }
-        rest /= 10;
     }
-    ascii(buffer.get(start..))
-}
-
-/// How many bytes [`integer`] gives.
-pub(super) fn integer_len(number: i64) -> usize {
-    usize::from(number < 0).saturating_add(natural_len(number.unsigned_abs()))
+    ascii(buffer.get(NATURAL.saturating_sub(natural_len(number))..))
 }
 
 /// How many bytes [`natural`] gives.
+#[inline]
 pub(super) fn natural_len(number: u64) -> usize {
     number.checked_ilog10().unwrap_or(0).saturating_add(1) as usize
 }
 
-/// A finite float as Python's `repr` prints it: the shortest digits that read
-/// back as the same float, plain from 1e-4 up to 1e16, otherwise with an
-/// exponent of at least two digits.
+/// A finite float as Python's `repr` prints it: the shortest digits that read back as
+/// the same float, plain from 1e-4 up to 1e16, otherwise with a signed exponent of at
+/// least two digits.
 pub(super) fn python_float(number: f64, buffer: &mut [u8; FLOAT]) -> &str {
-    let mut scientific = Fixed::<FLOAT>::default();
+    if let Some(length) = three_decimals(number, buffer) {
+        return ascii(buffer.get(..length));
+    }
     let mut text = Fixed::<FLOAT>::default();
-    // Neither can fail: the longest float fits.
-    let _ = write!(scientific, "{number:e}");
-    let _ = lay_out(scientific.as_str(), &mut text);
+    // None of these can fail: the longest float fits.
+    let _ = if number == 0.0 || (1e-4..1e16).contains(&number.abs()) {
+        write!(text, "{number:?}")
+    } else {
+        let mut scientific = Fixed::<FLOAT>::default();
+        let _ = write!(scientific, "{number:e}");
+        let (mantissa, exponent) = scientific.as_str().split_once('e').unwrap_or_default();
+        let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |e| ('-', e));
+        write!(text, "{mantissa}e{sign}{exponent:0>2}")
+    };
     *buffer = text.bytes;
     ascii(buffer.get(..text.length))
 }
 
-/// From Rust's `-d.ddde-x` to Python's layout.
-fn lay_out(scientific: &str, out: &mut impl Write) -> std::fmt::Result {
-    let (sign, unsigned) = match scientific.strip_prefix('-') {
-        Some(unsigned) => ("-", unsigned),
-        None => ("", scientific),
-    };
-    let (mantissa, exponent) = unsigned.split_once('e').unwrap_or((unsigned, "0"));
-    let exponent: i16 = exponent.parse().unwrap_or_default();
-    let (first, rest) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    out.write_str(sign)?;
-    match usize::try_from(exponent) {
-        // Digits before the point: the first, and `exponent` more.
-        Ok(before) if exponent < 16 => {
-            let (whole, part) = rest.split_at_checked(before).unwrap_or((rest, ""));
-            write!(out, "{first}{whole}")?;
-            (whole.len()..before).try_for_each(|_| out.write_char('0'))?;
-            write!(out, ".{}", if part.is_empty() { "0" } else { part })
-        }
-        Err(_) if exponent >= -4 => {
-            out.write_str("0.")?;
-            (1..exponent.unsigned_abs()).try_for_each(|_| out.write_char('0'))?;
-            write!(out, "{first}{rest}")
-        }
-        Ok(_) | Err(_) => {
-            let point = if rest.is_empty() { "" } else { "." };
-            let sign = if exponent < 0 { '-' } else { '+' };
-            write!(out, "{first}{point}{rest}e{sign}{:02}", exponent.unsigned_abs())
-        }
+/// A float from 0 up to 10^9 that has three decimals at most, as most that people write
+/// have; how many bytes it takes. Fewer than sixteen digits that read back as a float are
+/// its shortest.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::float_cmp,
+    reason = "it is below 10^12, and has to read back as the same float"
+)]
+fn three_decimals(number: f64, buffer: &mut [u8; FLOAT]) -> Option<usize> {
+    let thousandths = (number * 1e3).round();
+    if !(0.0..1e12).contains(&thousandths)
+        || number.is_sign_negative()
+        || thousandths / 1e3 != number
+    {
+        return None;
     }
+    let thousandths = thousandths as u64;
+    let mut text = [0; NATURAL];
+    let whole = natural(thousandths / 1000, &mut text).as_bytes();
+    let decimals = [thousandths / 100, thousandths / 10, thousandths];
+    let decimals = decimals.map(|digits| b'0' | (digits % 10) as u8);
+    let zeros = decimals.iter().skip(1).rev().take_while(|digit| **digit == b'0').count();
+    let (before, behind) = buffer.split_at_mut_checked(whole.len())?;
+    before.copy_from_slice(whole);
+    let [point, places @ ..] = behind.first_chunk_mut::<4>()?;
+    *point = b'.';
+    *places = decimals;
+    Some(whole.len().saturating_add(4).saturating_sub(zeros))
 }
 
 /// A text of at most `N` bytes.
@@ -129,13 +119,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_are_printed_as_rust_prints_them() {
-        for number in [0, 1, -1, 9, 10, -10, 7000, i64::MAX, i64::MIN] {
-            assert_eq!(integer(number, &mut [0; INTEGER]), number.to_string());
-            assert_eq!(integer_len(number), number.to_string().len());
-        }
-        for number in [0, 9, 10, u64::MAX] {
-            assert_eq!(natural(number, &mut [0; INTEGER]), number.to_string());
+    fn naturals_are_printed_as_rust_prints_them() {
+        for number in [0, 9, 10, 99, 100, 7000, 12_345, u64::MAX / 10, u64::MAX] {
+            assert_eq!(natural(number, &mut [0; NATURAL]), number.to_string());
             assert_eq!(natural_len(number), number.to_string().len());
         }
     }
@@ -146,6 +132,12 @@ mod tests {
         for text in [
             "0.0",
             "-0.0",
+            "0.001",
+            "0.01",
+            "0.125",
+            "999999999.999",
+            "1000000000.0",
+            "0.0005",
             "1.0",
             "0.1",
             "100.0",

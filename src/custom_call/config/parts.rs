@@ -1,59 +1,56 @@
 //! The parts of a backend config, each an object of its own in the JSON.
 
-use super::flags::{FlagName, FlagValue};
-use super::key::{
-    CompEnvKey, CostKey, Extras, FlagKey, FlagValueKey, InputColorKey, MegachipKey, OutputColorKey,
-    ScopedKey, SparseCoreKey,
-};
+use super::flags::{Finite, FlagName, FlagValue};
 use super::open::Open;
+use super::rows::{Extras, object, rows};
 use crate::custom_call::colors::color::{Color, ColorNumber};
 use crate::custom_call::params::words::{OptLevel, Tiling};
 
-/// What a kernel costs (JAX: `CostEstimate`).
-///
-/// ```
-/// use mosaic_memspace::custom_call::{BackendConfig, CostEstimate};
-///
-/// let mut cost = CostEstimate::default();
-/// cost.flops = 2_000;
-/// let mut config = BackendConfig::new(b"");
-/// config.cost_estimate = Some(cost);
-/// assert!(config.to_json().contains("\"flops\":2000,"));
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CostEstimate<'a> {
-    /// Floating-point operations.
-    pub flops: i64,
-    /// Transcendental operations, such as `exp`.
-    pub transcendentals: i64,
-    /// Bytes read and written.
-    pub bytes_accessed: i64,
-    /// Bytes sent to other devices.
-    pub remote_bytes_transferred: i64,
-    pub(super) extras: Extras<'a, CostKey>,
+object! {
+    /// What a kernel costs (JAX: `CostEstimate`).
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{BackendConfig, CostEstimate};
+    ///
+    /// let mut cost = CostEstimate::default();
+    /// cost.flops = 2_000;
+    /// let mut config = BackendConfig::new(b"");
+    /// config.cost_estimate = Some(cost);
+    /// assert!(config.to_json().contains("\"flops\":2000,"));
+    /// ```
+    #[derive(Eq)]
+    pub struct CostEstimate in LINES, of XLA [] {
+        /// Bytes read and written.
+        pub bytes_accessed: i64;
+        /// Floating-point operations.
+        pub flops: i64;
+        /// Bytes sent to other devices.
+        pub remote_bytes_transferred: i64;
+        /// Transcendental operations, such as `exp`.
+        pub transcendentals: i64;
+    }
 }
 
-/// The colour of one result.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ColoredOutput<'a> {
-    /// Where the result stands in a tuple; empty when it is the only one.
-    pub shape_index: Vec<i64>,
-    /// Its colour.
-    pub color: ColorNumber,
-    pub(super) extras: Extras<'a, OutputColorKey>,
+object! {
+    /// The color of one result.
+    #[derive(Eq)]
+    pub struct ColoredOutput in COMPACT, of XLA [] {
+        /// Its color.
+        pub color: ColorNumber;
+        /// Where the result stands in a tuple; empty when it is the only one.
+        pub shape_index: Vec<i64>;
+    }
 }
 
 impl ColoredOutput<'_> {
-    /// The colour of the result at this place of a tuple, or of the only result.
+    /// The color of the result at this place of a tuple, or of the only result.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{Color, ColoredOutput};
     /// assert_eq!(ColoredOutput::new(vec![1], Color::Vmem.into()).result(), Some(1));
     /// ```
     pub const fn new(shape_index: Vec<i64>, color: ColorNumber) -> Self {
-        Self { shape_index, color, extras: Extras::new() }
+        Self { color, shape_index, extras: Extras::new() }
     }
 
     /// The result's number; `None` for a part of a result, which no kernel has.
@@ -72,19 +69,19 @@ impl ColoredOutput<'_> {
     }
 }
 
-/// The colour of one operand.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ColoredInput<'a> {
-    /// The operand's number.
-    pub operand_index: u32,
-    /// Its colour.
-    pub color: ColorNumber,
-    pub(super) extras: Extras<'a, InputColorKey>,
+object! {
+    /// The color of one operand.
+    #[derive(Eq)]
+    pub struct ColoredInput in COMPACT, of XLA ["shape_index"] {
+        /// The operand's number.
+        pub operand_index: u32;
+        /// Its color.
+        pub color: ColorNumber;
+    }
 }
 
 impl ColoredInput<'_> {
-    /// The colour of the operand with this number.
+    /// The color of the operand with this number.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{Color, ColoredInput};
@@ -95,17 +92,17 @@ impl ColoredInput<'_> {
     }
 }
 
-/// What only a SparseCore kernel has.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SparseCoreConfig<'a> {
-    /// The compiler's settings.
-    pub comp_env: Option<CompEnv<'a>>,
-    /// The cores that the kernel runs on; all when empty.
-    pub core_ids: Vec<u32>,
-    /// How its arrays lie in memory.
-    pub tiling: Option<Open<'a, Tiling>>,
-    pub(super) extras: Extras<'a, SparseCoreKey>,
+object! {
+    /// What only a SparseCore kernel has.
+    #[derive(Eq)]
+    pub struct SparseCoreConfig in LINES, of XLA [] {
+        /// The compiler's settings.
+        pub comp_env: Option<CompEnv<'a>>;
+        /// The cores that the kernel runs on; all when empty.
+        pub core_ids: Vec<u32>;
+        /// How its arrays lie in memory.
+        pub tiling: Option<Open<'a, Tiling>>;
+    }
 }
 
 impl SparseCoreConfig<'_> {
@@ -120,32 +117,26 @@ impl SparseCoreConfig<'_> {
     }
 }
 
-/// The SparseCore compiler's settings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CompEnv<'a> {
-    /// How hard it tries.
-    pub backend_opt_level: Option<Open<'a, OptLevel>>,
-    pub(super) extras: Extras<'a, CompEnvKey>,
-}
-
-impl CompEnv<'_> {
-    pub(super) const fn new(opt_level: OptLevel) -> Self {
-        Self { backend_opt_level: Some(Open::Known(opt_level)), extras: Extras::new() }
+object! {
+    /// The SparseCore compiler's settings.
+    #[derive(Eq)]
+    pub struct CompEnv in LINES, of XLA [] {
+        /// How hard it tries.
+        pub backend_opt_level: Option<Open<'a, OptLevel>>;
     }
 }
 
-/// A limit of scoped memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ScopedMemory<'a> {
-    /// The memory's colour.
-    pub memory_space: ColorNumber,
-    /// Where the scope begins, in bytes.
-    pub offset: i64,
-    /// How much there is, in bytes.
-    pub size: i64,
-    pub(super) extras: Extras<'a, ScopedKey>,
+object! {
+    /// A limit of scoped memory.
+    #[derive(Eq)]
+    pub struct ScopedMemory in SPACED, of XLA [] {
+        /// The memory's color. JAX leaves out the blank behind its colon.
+        pub memory_space [", \"memory_space\":"]: ColorNumber;
+        /// Where the scope begins, in bytes.
+        pub offset: i64;
+        /// How much there is, in bytes.
+        pub size: i64;
+    }
 }
 
 impl ScopedMemory<'_> {
@@ -158,16 +149,44 @@ impl ScopedMemory<'_> {
     }
 }
 
-/// A compiler flag of one kernel.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct FlagConfig<'a> {
-    /// The flag's name.
-    pub flag_type: FlagName,
-    /// Its value; `None` is one of another kind than JAX writes, which is kept.
-    pub value: Option<FlagValue>,
-    pub(super) value_extras: Extras<'a, FlagValueKey>,
-    pub(super) extras: Extras<'a, FlagKey>,
+object! {
+    /// A compiler flag of one kernel.
+    pub struct FlagConfig in SPACED, of XLA [] {
+        flag_type: Option<FlagName>;
+        value: Option<FlagValues<'a>>;
+    }
+    fault |flag| flag.flag_type.is_none().then_some("missing field `flag_type`")
+}
+
+object! {
+    /// The value of a flag, under the key of its type.
+    pub(super) struct FlagValues in SPACED, of XLA [] {
+        boolean_value: Option<bool>;
+        integer_value: Option<i64>;
+        double_value: Option<Finite>;
+    }
+    fault |value| value.is_several().then_some("a flag has one value")
+}
+
+impl FlagValues<'_> {
+    const fn is_several(&self) -> bool {
+        let given = [
+            self.boolean_value.is_some(),
+            self.integer_value.is_some(),
+            self.double_value.is_some(),
+        ];
+        matches!(given, [true, true, _] | [true, _, true] | [_, true, true])
+    }
+}
+
+impl From<FlagValue> for FlagValues<'_> {
+    fn from(value: FlagValue) -> Self {
+        match value {
+            FlagValue::Bool(value) => Self { boolean_value: Some(value), ..Self::default() },
+            FlagValue::Int(value) => Self { integer_value: Some(value), ..Self::default() },
+            FlagValue::Float(value) => Self { double_value: Some(value), ..Self::default() },
+        }
+    }
 }
 
 impl FlagConfig<'_> {
@@ -183,17 +202,36 @@ impl FlagConfig<'_> {
     /// assert!(config.to_json().ends_with(text));
     /// # Ok::<(), mosaic_memspace::custom_call::FlagFault>(())
     /// ```
-    pub const fn new(name: FlagName, value: FlagValue) -> Self {
-        let value = Some(value);
-        Self { flag_type: name, value, value_extras: Extras::new(), extras: Extras::new() }
+    pub fn new(name: FlagName, value: FlagValue) -> Self {
+        Self { flag_type: Some(name), value: Some(value.into()), extras: Extras::new() }
+    }
+
+    /// The flag's name.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{FlagConfig, FlagName, FlagValue};
+    /// let flag = FlagConfig::new(FlagName::new("a")?, FlagValue::Int(1));
+    /// assert_eq!((flag.name(), flag.value()), ("a", Some(FlagValue::Int(1))));
+    /// # Ok::<(), mosaic_memspace::custom_call::FlagFault>(())
+    /// ```
+    pub fn name(&self) -> &str {
+        self.flag_type.as_ref().map_or("", FlagName::as_str)
+    }
+
+    /// Its value; `None` is one of another kind than JAX writes, which is kept.
+    pub fn value(&self) -> Option<FlagValue> {
+        let value = self.value.as_ref()?;
+        let (boolean, integer) = (value.boolean_value, value.integer_value);
+        let double = || value.double_value.map(FlagValue::Float);
+        boolean.map(FlagValue::Bool).or(integer.map(FlagValue::Int)).or_else(double)
     }
 }
 
-/// Which cores a kernel runs on, as a libtpu before 0.0.50 reads it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MegachipConfig<'a> {
-    /// The cores.
-    pub cores: Vec<u32>,
-    pub(super) extras: Extras<'a, MegachipKey>,
+object! {
+    /// Which cores a kernel runs on, as a libtpu before 0.0.50 reads it.
+    #[derive(Eq)]
+    pub struct MegachipConfig in SPACED, of XLA [] {
+        /// The cores.
+        pub cores: Vec<u32>;
+    }
 }

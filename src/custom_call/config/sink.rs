@@ -1,6 +1,6 @@
 //! Text written piece by piece: into a string, or only counted.
 
-use super::number::{INTEGER, integer, integer_len, natural, natural_len};
+use super::number::{NATURAL, natural, natural_len};
 
 /// Where text is written to.
 pub(in crate::custom_call) trait Sink {
@@ -11,6 +11,7 @@ pub(in crate::custom_call) trait Sink {
 }
 
 impl Sink for String {
+    #[inline]
     fn text(&mut self, text: &str) {
         self.push_str(text);
     }
@@ -20,11 +21,19 @@ impl Sink for String {
     }
 
     fn decimal(&mut self, number: i64) {
-        self.push_str(integer(number, &mut [0; INTEGER]));
+        if number < 0 {
+            self.push('-');
+        }
+        self.natural(number.unsigned_abs());
     }
 
     fn natural(&mut self, number: u64) {
-        self.push_str(natural(number, &mut [0; INTEGER]));
+        #[allow(clippy::cast_possible_truncation, reason = "it is a digit")]
+        if number < 10 {
+            self.push(char::from(b'0' | number as u8));
+        } else {
+            self.push_str(natural(number, &mut [0; NATURAL]));
+        }
     }
 }
 
@@ -36,23 +45,30 @@ impl Length {
     pub(in crate::custom_call) const fn get(&self) -> usize {
         self.0
     }
+
+    #[inline]
+    const fn add(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_add(bytes);
+    }
 }
 
 impl Sink for Length {
+    #[inline]
     fn text(&mut self, text: &str) {
-        self.0 = self.0.saturating_add(text.len());
+        self.add(text.len());
     }
 
     fn base64(&mut self, bytes: &[u8]) {
-        self.0 = self.0.saturating_add(base64_simd::STANDARD.encoded_length(bytes.len()));
+        self.add(base64_simd::STANDARD.encoded_length(bytes.len()));
     }
 
     fn decimal(&mut self, number: i64) {
-        self.0 = self.0.saturating_add(integer_len(number));
+        self.add(usize::from(number < 0));
+        self.natural(number.unsigned_abs());
     }
 
     fn natural(&mut self, number: u64) {
-        self.0 = self.0.saturating_add(natural_len(number));
+        self.add(natural_len(number));
     }
 }
 
@@ -73,21 +89,29 @@ pub(in crate::custom_call) struct Members<'s, S> {
 }
 
 impl<'s, S: Sink> Members<'s, S> {
+    #[inline]
     pub(in crate::custom_call) fn begin(sink: &'s mut S, layout: &'static Layout) -> Self {
         sink.text(layout.open);
         Self { sink, layout, first: true }
     }
 
+    #[inline]
     pub(in crate::custom_call) fn end(self) {
         self.sink.text(self.layout.close);
     }
 
     /// Where the next element goes.
+    #[inline]
     pub(in crate::custom_call) fn element(&mut self) -> &mut S {
-        if !self.first {
-            self.sink.text(self.layout.separator);
-        }
+        self.after(self.layout.separator)
+    }
+
+    /// Where an element goes whose text begins so, with the separator.
+    #[inline]
+    pub(in crate::custom_call) fn after(&mut self, text: &'static str) -> &mut S {
+        let passed_over = if self.first { self.layout.separator.len() } else { 0 };
         self.first = false;
+        self.sink.text(text.get(passed_over..).unwrap_or_default());
         self.sink
     }
 }
