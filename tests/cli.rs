@@ -397,6 +397,24 @@ fn the_page_shows_by_how_much_a_memory_is_overfull() {
 }
 
 #[test]
+fn the_page_shows_once_what_is_wrong_on_every_chip() {
+    let folder = Folder::new("shared");
+    let page = folder.path("page.html");
+    // 24 MiB: too much for v5e and v5p, and not for v6e.
+    let kernel = r#"{"core_type": "tc", "grid": [2], "operands": [
+        {"name": "x", "role": "in", "array_shape": [4096, 4096], "dtype": "float32",
+         "block_shape": [2048, 1536], "index_map": [0, null]},
+        {"name": "y", "role": "in", "array_shape": [8, 128], "dtype": "float33"}]}"#;
+    let chips = ["--chip", "v5e", "--chip", "v5p", "--chip", "v6e", "--report", &page];
+    assert_eq!(check(&chips, kernel).status, 1);
+    let html = fs::read_to_string(&page).unwrap();
+    let count = |text: &str| html.matches(text).count();
+    assert_eq!(count("<h3>on every chip</h3>"), 1);
+    assert_eq!(count("<code>UnknownDtype</code>"), 1);
+    assert_eq!(count("<code>VmemOverflow</code>"), 2);
+}
+
+#[test]
 fn a_page_that_cannot_be_written_is_told() {
     let folder = Folder::new("unwritable");
     let page = folder.path("missing/page.html");
