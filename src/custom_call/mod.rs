@@ -40,7 +40,7 @@ pub use config::parts::{
 pub use config::read::InvalidConfig;
 pub use config::{BackendConfig, UnknownKey};
 #[cfg(feature = "read")]
-pub use dump::{Dump, DumpedCall};
+pub use dump::{Dump, DumpFault, DumpedCall, LONGEST_LINE};
 pub use ids::allocator::{AutoAssign, CollectiveIds, IdOptions, IdOrder, IdPolicy, collective_ids};
 pub use ids::collective_id::{CollectiveId, CollectiveIdFault, IdCall};
 pub use params::fault::{ParamFault, ParamFaults};
