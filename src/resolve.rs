@@ -1,8 +1,8 @@
 //! From what an author wrote to what the TPU has: the one place where that is decided.
 
 use crate::core_type::CoreType;
+use crate::error::words;
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved};
-use crate::word::words;
 use strum::EnumCount;
 
 /// The memory space that `space` means on a core of type `core_type`.

@@ -1,4 +1,4 @@
-//! How the command line behaves: exit statuses, colours, inputs of every kind.
+//! How the command line behaves: exit statuses, colors, inputs of every kind.
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "a test")]
 
@@ -300,8 +300,8 @@ fn a_chip_that_is_none_is_told_with_those_that_are() {
 }
 
 #[test]
-fn colours_are_for_terminals_and_for_who_asks() {
-    let colours = |arguments: &[&str], variables: &[(&str, &str)]| {
+fn colors_are_for_terminals_and_for_who_asks() {
+    let colors = |arguments: &[&str], variables: &[(&str, &str)]| {
         let mut command = command(&[&["check", "-"], arguments].concat());
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(variable);
@@ -310,13 +310,13 @@ fn colours_are_for_terminals_and_for_who_asks() {
         assert_eq!(run.status, 1);
         run.out.contains('\u{1b}')
     };
-    assert!(!colours(&[], &[]));
-    assert!(colours(&["--color", "always"], &[]));
-    assert!(colours(&["--color", "always"], &[("NO_COLOR", "1")]));
-    assert!(!colours(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
-    assert!(colours(&[], &[("CLICOLOR_FORCE", "1")]));
-    assert!(!colours(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
-    assert!(!colours(&["--color", "always", "--format", "json"], &[]));
+    assert!(!colors(&[], &[]));
+    assert!(colors(&["--color", "always"], &[]));
+    assert!(colors(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(!colors(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+    assert!(colors(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!colors(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!colors(&["--color", "always", "--format", "json"], &[]));
 }
 
 #[test]
@@ -425,7 +425,7 @@ fn a_page_that_cannot_be_written_is_told() {
 
 #[test]
 fn every_table_comes_in_every_format() {
-    for table in ["resolution", "access", "copies", "colours", "colors", "chips", "capacities"] {
+    for table in ["resolution", "access", "copies", "colors", "colours", "chips", "capacities"] {
         let json = run(&["table", "--of", table, "--format", "json"], b"");
         let rows: Vec<serde_json::Map<String, Value>> = serde_json::from_str(&json.out).unwrap();
         assert!(rows.len() > 10, "{table}");

@@ -2,7 +2,7 @@
 //! lowering pass.
 //!
 //! * [`Color`]: the number by which XLA knows the memory space of an operand.
-//! * [`Alias`], [`alias_colors`]: colours carried between inputs and outputs in one buffer.
+//! * [`Alias`], [`alias_colors`]: colors carried between inputs and outputs in one buffer.
 //! * [`collective_ids`]: the ids by which kernels of a module meet at a barrier.
 //! * [`device_type`], [`active_core_count`]: what a module's functions say together.
 //! * [`CompilerParams`]: what an author may ask of the compiler, all its faults at once.

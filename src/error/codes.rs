@@ -1,7 +1,8 @@
 //! The codes: a row a code, with its severity, a line on it, and the general help.
 
 use super::unknown::UnknownWord;
-use crate::word::{word_impls, word_of, words};
+use super::words::words;
+use crate::word::{word_impls, word_of};
 use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 
 words! {
@@ -119,9 +120,9 @@ codes! {
     UnknownAttribute Error "a text that is no Mosaic attribute of the kind expected"
         => "write it as Mosaic prints it, in lower case";
     UnknownCode Error "a word that names no code"
-        => "write one of the codes listed, spelt as they are in a report";
-    UnknownColor Error "a word that names no colour"
-        => "write one of the colours listed, or its number";
+        => "write one of the codes listed, spelled as they are in a report";
+    UnknownColor Error "a word that names no color"
+        => "write one of the colors listed, or its number";
     UnknownLibtpuVersion Error "a text that is no version of libtpu"
         => "write three numbers with points between them, as in 0.0.52";
     NotAValueName Error "a text that is not the name of a value in MLIR"
@@ -247,7 +248,7 @@ codes! {
     VmemLimitClamped Warning "a vmem limit above what the chip gives, which the compiler cuts"
         => "ask for no more than the chip gives";
 
-    // Colours and aliases.
+    // Colors and aliases.
     VmemColorUnsupported Error "a value placed in a vector subcore's vmem"
         => "place the value in hbm";
     SemaphoreColorUnsupported Error "a value placed in semaphore memory by a vector subcore kernel"

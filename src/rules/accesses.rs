@@ -1,9 +1,8 @@
 //! Loads and stores: what a core may do to a ref, by its memory space.
 
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, words};
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved, TpuSpace};
-use crate::word::words;
 use strum::VariantArray;
 
 words! {

@@ -3,9 +3,8 @@
 use crate::attribute::MemorySpaceAttr;
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, words};
 use crate::memory_space::{MemrefSpace, Resolved, TpuSpace};
-use crate::word::words;
 use std::fmt;
 use strum::VariantArray;
 

@@ -171,15 +171,15 @@ fn text(
 ) -> Result<(), Failure> {
     let name = shown::name(report.name.as_deref().unwrap_or(UNNAMED));
     let core_type = report.core_type.map(|core_type| format!(", {core_type}")).unwrap_or_default();
-    let bold = if grid::colours() { anstyle::Style::new().bold() } else { anstyle::Style::new() };
+    let bold = if grid::colors() { anstyle::Style::new().bold() } else { anstyle::Style::new() };
     let chip = chip.map(|chip| format!(", {}", shown::name(chip))).unwrap_or_default();
     writeln!(out, "{bold}{name}{core_type}{chip}{bold:#}")?;
     writeln!(out, "{}", refs(report).text())?;
     writeln!(out, "{}{}\n", bars::render(&report.memories), verdict(report))?;
-    let colours = grid::colours();
+    let colors = grid::colors();
     for diagnostic in &report.diagnostics {
         let span = described.span(&diagnostic.at);
-        writeln!(out, "{}\n", snippet::render(diagnostic, input, &span, colours))?;
+        writeln!(out, "{}\n", snippet::render(diagnostic, input, &span, colors))?;
     }
     Ok(())
 }
@@ -252,7 +252,7 @@ fn refs(report: &Report) -> Grid {
         "window",
         "buffers",
         "bytes each",
-        "colour",
+        "color",
     ]);
     let or_none = |value: Option<String>| value.unwrap_or_default();
     for operand in &report.operands {

@@ -364,8 +364,10 @@ impl Output {
     }
 }
 
-/// The table's columns: each a heading, and what stands below it for a call.
-const COLUMNS: [(&str, fn(&Inspected<'_>) -> String); 12] = [
+/// A column of the table: its heading, and its cell for a call.
+type Column = (&'static str, fn(&Inspected<'_>) -> String);
+
+const COLUMNS: [Column; 12] = [
     ("call", |call| format!("{}:{}", call.file, call.line)),
     ("kernel", |call| call.kernel_name.unwrap_or_default().to_owned()),
     ("runs on", |call| {

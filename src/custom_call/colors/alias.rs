@@ -94,14 +94,14 @@ impl fmt::Display for Alias {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AliasFault {
-    /// A value in a space that has no colour.
+    /// A value in a space that has no color.
     #[error("{role} {index}: {fault}")]
     Color {
         /// Whether it is an input or an output.
         role: Role,
         /// Its number.
         index: usize,
-        /// Why it has no colour.
+        /// Why it has no color.
         #[source]
         fault: ColorFault,
     },
@@ -133,9 +133,9 @@ pub enum AliasFault {
     Conflict {
         /// The alias.
         alias: Alias,
-        /// The input's colour.
+        /// The input's color.
         input: Color,
-        /// The output's colour.
+        /// The output's color.
         output: Color,
     },
     /// Arrays that do not fit in one buffer.
@@ -279,10 +279,10 @@ impl Fault for AliasWarning {
     }
 }
 
-/// The colours of a kernel's inputs and outputs, as the custom call has them.
+/// The colors of a kernel's inputs and outputs, as the custom call has them.
 ///
-/// A side without colours is `None` where JAX makes no list for it: unless a value on
-/// it is annotated (`host` alone does not count among inputs) or is given a colour.
+/// A side without colors is `None` where JAX makes no list for it: unless a value on
+/// it is annotated (`host` alone does not count among inputs) or is given a color.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::AliasColors;
@@ -290,7 +290,7 @@ impl Fault for AliasWarning {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AliasColors {
-    /// By input; other colours than an input may have are left out.
+    /// By input; other colors than an input may have are left out.
     pub inputs: Option<Vec<Option<InputColor>>>,
     /// By output.
     pub outputs: Option<Vec<Option<Color>>>,
@@ -319,7 +319,7 @@ pub struct AliasFaults {
     pub errors: Vec<AliasFault>,
     /// What is accepted, but does not do what it says.
     pub warnings: Vec<AliasWarning>,
-    /// The colours that the errors leave: a refused alias carries none, and a value
+    /// The colors that the errors leave: a refused alias carries none, and a value
     /// keeps its own where two are in conflict.
     pub colors: AliasColors,
 }

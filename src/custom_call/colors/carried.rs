@@ -1,4 +1,4 @@
-//! The colours that the two ends of an alias share.
+//! The colors that the two ends of an alias share.
 
 use super::alias::{Alias, AliasColors, AliasFault, AliasFaults, AliasWarning};
 use super::color::{Color, InputColor, jax_color};
@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Placed {
-    /// The space annotated on the value itself; JAX colours by it alone.
+    /// The space annotated on the value itself; JAX colors by it alone.
     pub annotated: Option<MemorySpace>,
     /// The space of its block spec.
     pub block_spec: Option<MemorySpace>,
@@ -47,15 +47,15 @@ pub enum HbmSpecs {
     /// says so.
     #[default]
     LeaveUncolored,
-    /// The value, and what it is aliased with, is coloured hbm (asked of JAX in its
+    /// The value, and what it is aliased with, is colored hbm (asked of JAX in its
     /// issues 39744 and 39838).
     Color,
 }
 
-/// The colours of a kernel's inputs and outputs: those of their annotations, carried
+/// The colors of a kernel's inputs and outputs: those of their annotations, carried
 /// through the aliases from inputs to outputs and then from outputs to inputs.
 ///
-/// Colours are [`jax_color`]'s, and so is the answer where there is one in both;
+/// Colors are [`jax_color`]'s, and so is the answer where there is one in both;
 /// besides, every alias has to name an input and an output, none of them twice, and
 /// what JAX loses silently is warned of.
 ///
@@ -111,14 +111,14 @@ pub fn alias_colors(
     }
 }
 
-/// The colours as JAX has them (`_resolve_memory_spaces`), which lets an input or an
+/// The colors as JAX has them (`_resolve_memory_spaces`), which lets an input or an
 /// output be aliased twice.
 ///
 /// Python would count a negative number from the end; here there is none.
 ///
 /// # Errors
-/// The first [`AliasFault`] that JAX meets: an alias out of range, an output's colour,
-/// an input's colour, then a conflict in the order of the two passes.
+/// The first [`AliasFault`] that JAX meets: an alias out of range, an output's color,
+/// an input's color, then a conflict in the order of the two passes.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{Alias, Placed, jax_alias_colors};
@@ -156,7 +156,7 @@ pub fn jax_alias_colors(
     }
 }
 
-/// The colours of the annotations, before any alias.
+/// The colors of the annotations, before any alias.
 struct Own {
     inputs: Vec<Option<Color>>,
     outputs: Vec<Option<Color>>,
@@ -194,7 +194,7 @@ impl Own {
     }
 }
 
-/// Whether an input annotated so makes JAX list the inputs' colours.
+/// Whether an input annotated so makes JAX list the inputs' colors.
 const fn counts_among_inputs(space: MemorySpace) -> bool {
     match space {
         MemorySpace::HOST => false,
@@ -210,7 +210,7 @@ const fn counts_among_inputs(space: MemorySpace) -> bool {
 }
 
 /// Whether a value annotated so lies in a memory, which is lost when it gets the
-/// colour of another.
+/// color of another.
 const fn is_a_memory(space: MemorySpace) -> bool {
     match space {
         MemorySpace::HOST | MemorySpace::Tpu(_) | MemorySpace::Core(_) => true,
@@ -225,7 +225,7 @@ const fn is_a_memory(space: MemorySpace) -> bool {
 
 type Colors = Vec<Option<Color>>;
 
-/// The colours on the way.
+/// The colors on the way.
 struct Sides {
     inputs: Option<Colors>,
     outputs: Option<Colors>,
@@ -302,7 +302,7 @@ impl Sides {
                 AliasWarning::SpaceLost { .. } => {}
             }
         }
-        // No conflict can come of it: a pair with a colour has it on both sides by now.
+        // No conflict can come of it: a pair with a color has it on both sides by now.
         self.carry_both_ways(inputs, outputs, aliases);
     }
 
@@ -350,8 +350,8 @@ impl Sides {
     }
 }
 
-/// Carries colours over pairs of places, and makes the list where there is none and
-/// one is carried; a conflict is told by the pair's number, the colour carried and the
+/// Carries colors over pairs of places, and makes the list where there is none and
+/// one is carried; a conflict is told by the pair's number, the color carried and the
 /// one that was there.
 fn carry(
     from: &[Option<Color>],
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hbm_spec_is_told_or_coloured_where_nothing_else_places_the_value() {
+    fn an_hbm_spec_is_told_or_colored_where_nothing_else_places_the_value() {
         let inputs = [HBM_SPEC, NOTHING];
         let outputs = [NOTHING, NOTHING];
         let (colors, warnings) = placed(&inputs, &outputs, &[SAME], HbmSpecs::LeaveUncolored);

@@ -51,7 +51,7 @@ use parts::{
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is a key of its own in the JSON")]
 pub struct BackendConfig<'a> {
-    /// The kernel: a serialised Mosaic module.
+    /// The kernel: a serialized Mosaic module.
     pub body: Body<'a>,
     /// Whether the kernel talks to other devices.
     pub has_communication: bool,
@@ -61,7 +61,7 @@ pub struct BackendConfig<'a> {
     pub cost_estimate: Option<CostEstimate<'a>>,
     /// Whether the body still holds HLO operations.
     pub needs_hlo_passes: bool,
-    /// How the body is serialised; without it, the compiler takes plain Mosaic text too.
+    /// How the body is serialized; without it, the compiler takes plain Mosaic text too.
     pub serialization_format: Option<i64>,
     /// Whether the compiler has to infer vector layouts; a TensorCore kernel needs it.
     pub needs_layout_passes: bool,
@@ -71,9 +71,9 @@ pub struct BackendConfig<'a> {
     pub allow_input_fusion: Option<Vec<bool>>,
     /// Bytes of scratch that the compiler keeps for itself.
     pub internal_scratch_in_bytes: Option<i64>,
-    /// Colours of results ([`set_output_colors`](Self::set_output_colors)).
+    /// Colors of results ([`set_output_colors`](Self::set_output_colors)).
     pub output_memory_space_colors: Vec<ColoredOutput<'a>>,
-    /// Colours of operands ([`set_input_colors`](Self::set_input_colors)).
+    /// Colors of operands ([`set_input_colors`](Self::set_input_colors)).
     pub input_memory_space_colors: Vec<ColoredInput<'a>>,
     /// Whether accesses out of bounds go unnoticed.
     pub disable_bounds_checks: bool,

@@ -34,19 +34,19 @@ pub struct CostEstimate<'a> {
     pub(super) extras: Extras<'a, CostKey>,
 }
 
-/// The colour of one result.
+/// The color of one result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColoredOutput<'a> {
     /// Where the result stands in a tuple; empty when it is the only one.
     pub shape_index: Vec<i64>,
-    /// Its colour.
+    /// Its color.
     pub color: ColorNumber,
     pub(super) extras: Extras<'a, OutputColorKey>,
 }
 
 impl ColoredOutput<'_> {
-    /// The colour of the result at this place of a tuple, or of the only result.
+    /// The color of the result at this place of a tuple, or of the only result.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{Color, ColoredOutput};
@@ -72,19 +72,19 @@ impl ColoredOutput<'_> {
     }
 }
 
-/// The colour of one operand.
+/// The color of one operand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColoredInput<'a> {
     /// The operand's number.
     pub operand_index: u32,
-    /// Its colour.
+    /// Its color.
     pub color: ColorNumber,
     pub(super) extras: Extras<'a, InputColorKey>,
 }
 
 impl ColoredInput<'_> {
-    /// The colour of the operand with this number.
+    /// The color of the operand with this number.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{Color, ColoredInput};
@@ -139,7 +139,7 @@ impl CompEnv<'_> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScopedMemory<'a> {
-    /// The memory's colour.
+    /// The memory's color.
     pub memory_space: ColorNumber,
     /// Where the scope begins, in bytes.
     pub offset: i64,

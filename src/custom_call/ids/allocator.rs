@@ -1,7 +1,7 @@
 //! How the calls of a module are given collective ids.
 
 use super::collective_id::{BASE, CollectiveId, CollectiveIdFault, IdCall};
-use crate::word::words;
+use crate::error::words;
 use std::collections::{BTreeSet, HashMap};
 use strum::VariantArray;
 

@@ -63,12 +63,12 @@ impl fmt::Display for CollectiveId {
 ///
 /// ```
 /// use mosaic_memspace::custom_call::IdCall;
-/// let call = IdCall { has_custom_barrier: true, ..IdCall::new(b"a serialised kernel") };
+/// let call = IdCall { has_custom_barrier: true, ..IdCall::new(b"a serialized kernel") };
 /// assert_eq!(call.collective_id, None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdCall<'a> {
-    /// The serialised kernel.
+    /// The serialized kernel.
     pub module: &'a [u8],
     /// What the kernel calls its barrier semaphore (`get_barrier_semaphore`'s tag).
     pub tag: Option<&'a str>,
