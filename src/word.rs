@@ -1,8 +1,8 @@
-//! Words: how those of the field are read and printed, and how foreign ones are kept.
+//! Words: how the known ones are printed, and how those from outside are kept and shown.
 
 use std::fmt;
 
-/// A word from outside, kept whole, and shown as [`Shown`].
+/// A word from outside. It is kept whole, and displayed as [`Shown`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word(Box<str>);
 
@@ -48,8 +48,8 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// The word of the variant with this number, of the words in order.
-#[allow(clippy::indexing_slicing, reason = "strum's VARIANTS has an entry a variant")]
+/// The word with this number in a list of words.
+#[allow(clippy::indexing_slicing, reason = "strum's VARIANTS has an entry for each variant")]
 pub(crate) const fn word_of(words: &'static [&'static str], variant: usize) -> &'static str {
     words[variant]
 }
@@ -66,7 +66,7 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
     a.is_empty() && b.is_empty()
 }
 
-/// The known word that a foreign one was probably meant to be.
+/// The known word that this unknown one was probably meant to be.
 pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let likeness = |known: &str| -> f64 {
         if known.eq_ignore_ascii_case(word) {
@@ -83,8 +83,7 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
     best.filter(|(likeness, _)| *likeness > 0.8).map(|(_, known)| known)
 }
 
-/// A help that begins with the known word that a foreign one was probably meant to
-/// be, if there is one.
+/// A help text. If an unknown word looks like a known one, it begins with a guess.
 pub(crate) fn did_you_mean<'k>(
     word: &str,
     known: impl IntoIterator<Item = &'k str>,

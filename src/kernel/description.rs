@@ -563,7 +563,7 @@ impl Operand {
             dtype,
             index_map: self.index_map.as_deref(),
             space,
-            // No number that fits is none that would be taken.
+            // A number that no u32 holds is refused anyway, as 0 is.
             buffers: self.buffers.map(|buffers| u32::try_from(buffers).unwrap_or(0)),
         }
     }

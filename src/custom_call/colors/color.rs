@@ -7,7 +7,7 @@ use crate::word::word_impls;
 use std::fmt;
 use std::str::FromStr;
 
-/// One list gives the colors, their words, their numbers, and the inverse of both.
+/// Defines the colors: one list gives their words, their numbers, and both inverses.
 macro_rules! colors {
     ($($name:ident $word:literal $number:literal $summary:literal;)*) => {
         /// A memory space as XLA's buffer assignment numbers it (JAX:
@@ -144,11 +144,11 @@ fn unknown(word: &str) -> UnknownWord {
 }
 
 /// The color of a value annotated with `space`, in a kernel for cores of type
-/// `core_type`: `None` when XLA is told nothing.
+/// `core_type`; `None` when the value has no color.
 ///
 /// Only a space annotated on the value itself colors it; a block spec does not.
-/// A tag beats the kernel's core type, and a tag that names the kernel's own core
-/// type changes nothing. [`jax_color`] answers otherwise in three places.
+/// A tag counts before the kernel's core type, and a tag with the kernel's own core type
+/// changes nothing. [`jax_color`] differs in three places.
 ///
 /// # Errors
 /// [`ColorFault`] for a SparseCore's vmem, which has no color.
@@ -198,7 +198,7 @@ pub const fn color(
 /// | smem@sc_vector_subcore | sc_vector_smem 12 | sc_vector_smem 12 | sc_vector_smem 12 |
 /// | semaphore_mem@sc_vector_subcore | sc_vector_semaphore_mem 10 | sc_vector_semaphore_mem 10 | sc_vector_semaphore_mem 10 |
 ///
-/// Every other word, and no space, has no color.
+/// Every other word has no color, and neither has a value without a space.
 ///
 /// It is as [`color`], but
 ///
@@ -288,7 +288,7 @@ pub enum ColorFault {
     /// vmem of a SparseCore.
     #[error("vmem of {0} has no color; only tc's vmem has")]
     Vmem(CoreType),
-    /// Untagged semaphore memory in a vector subcore kernel, to JAX.
+    /// Untagged semaphore memory in a vector subcore kernel, which JAX refuses.
     #[error("untagged semaphore_mem has no color in a sc_vector_subcore kernel")]
     UntaggedSemaphore,
 }
@@ -316,7 +316,7 @@ impl Fault for ColorFault {
 
 /// A color that an input of a kernel may have.
 ///
-/// `smem` is one of them, but JAX does not write it: XLA places no input there.
+/// `smem` is one of them, but JAX does not write it, since XLA places no input there.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{Color, InputColor};
@@ -413,7 +413,7 @@ impl Fault for InputColorFault {
     }
 }
 
-/// A color as it came from outside: a number, known or not.
+/// A color from outside: a number that JAX may know or not.
 ///
 /// The compiler writes colors of its own, and XLA's dumps write numbers as strings.
 ///
@@ -441,7 +441,7 @@ impl ColorNumber {
         Self(number)
     }
 
-    /// The number, as it came.
+    /// The number as it was given.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{Color, ColorNumber};

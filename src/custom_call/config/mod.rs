@@ -32,8 +32,8 @@ use parts::{
 ///
 /// Every value that can be built is valid JSON, [written](Self::to_json) byte
 /// for byte as JAX 0.12.0.1 writes it. With the feature `read` it is also
-/// [read](Self::from_json), from what JAX and XLA print; what no field holds is
-/// kept, in its place, and written again.
+/// [read](Self::from_json) from what JAX and XLA print. Unknown keys are kept, and
+/// written again in their places.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::BackendConfig;
@@ -55,7 +55,7 @@ pub struct BackendConfig<'a> {
     pub body: Body<'a>,
     /// Whether the kernel talks to other devices.
     pub has_communication: bool,
-    /// Which barrier semaphore it has; kernels that may overlap need different ones.
+    /// Which barrier semaphore it uses; kernels that may overlap need different ones.
     pub collective_id: Option<CollectiveId>,
     /// What the kernel costs, for XLA's scheduler.
     pub cost_estimate: Option<CostEstimate<'a>>,
@@ -69,17 +69,17 @@ pub struct BackendConfig<'a> {
     pub shape_invariant_numerics: bool,
     /// By operand: whether XLA may fuse its producer into the kernel.
     pub allow_input_fusion: Option<Vec<bool>>,
-    /// Bytes of scratch that the compiler keeps for itself.
+    /// Bytes of scratch that are reserved for the compiler itself.
     pub internal_scratch_in_bytes: Option<i64>,
     /// Colors of results ([`set_output_colors`](Self::set_output_colors)).
     pub output_memory_space_colors: Vec<ColoredOutput<'a>>,
     /// Colors of operands ([`set_input_colors`](Self::set_input_colors)).
     pub input_memory_space_colors: Vec<ColoredInput<'a>>,
-    /// Whether accesses out of bounds go unnoticed.
+    /// Whether accesses are not checked against their bounds.
     pub disable_bounds_checks: bool,
-    /// Whether a semaphore that is not back at zero goes unnoticed.
+    /// Whether semaphores are not checked to be zero at the end.
     pub disable_semaphore_checks: bool,
-    /// Whether the devices do not wait for each other before the kernel.
+    /// Whether the devices start the kernel without waiting for each other.
     pub skip_device_barrier: bool,
     /// The debug locations, which JAX keeps apart from the body.
     pub debug_locations: Option<Body<'a>>,
@@ -128,7 +128,7 @@ impl Default for BackendConfig<'_> {
 }
 
 impl<'a> BackendConfig<'a> {
-    /// A config of a body alone: everything else as when its key is absent.
+    /// A config with a body alone: everything else is as if its key were absent.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::BackendConfig;
@@ -139,8 +139,7 @@ impl<'a> BackendConfig<'a> {
         Self { body: Body::Bytes(body), ..Self::default() }
     }
 
-    /// The bytes of VMEM that the kernel may have in one piece, or `None` for the
-    /// chip's default.
+    /// The bytes of VMEM that the kernel may use, or `None` for the chip's default.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::BackendConfig;
@@ -151,8 +150,8 @@ impl<'a> BackendConfig<'a> {
         Some(vmem.size)
     }
 
-    /// Sets the bytes of VMEM that the kernel may have in one piece. What is too
-    /// large is cut to the chip's limit by the compiler, without a word.
+    /// Sets the bytes of VMEM that the kernel may use. The compiler lowers a number that is
+    /// too large to the chip's limit, without a message.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::BackendConfig;
@@ -165,7 +164,7 @@ impl<'a> BackendConfig<'a> {
         self.scoped_memory_configs.extend(limit.map(ScopedMemory::vmem));
     }
 
-    /// Places the results: an entry each, `None` where XLA may choose.
+    /// Places the results: one entry for each, `None` where XLA may choose.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{BackendConfig, Color};
@@ -186,7 +185,7 @@ impl<'a> BackendConfig<'a> {
         self.output_memory_space_colors = colored.collect();
     }
 
-    /// Places the operands: an entry each, `None` where XLA may choose. As in JAX,
+    /// Places the operands: one entry for each, `None` where XLA may choose. As in JAX,
     /// `smem` is left out: XLA places no operand there.
     ///
     /// ```
@@ -205,7 +204,7 @@ impl<'a> BackendConfig<'a> {
         self.input_memory_space_colors = colored.collect();
     }
 
-    /// Sets the compiler flags of this kernel; no flags are not the same as none given.
+    /// Sets the compiler flags of this kernel. An empty list is written, `None` is not.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{BackendConfig, Flags};
@@ -220,7 +219,7 @@ impl<'a> BackendConfig<'a> {
         });
     }
 
-    /// Makes it a SparseCore kernel's. Without a tiling it is compact, as JAX writes
+    /// Makes it the config of a SparseCore kernel. Without a tiling it is compact, as JAX writes
     /// it; `one_core` tells the compiler that the kernel runs on one core.
     ///
     /// ```
@@ -305,7 +304,7 @@ impl<'a> BackendConfig<'a> {
     }
 }
 
-/// A key that nobody is known to write, and its value.
+/// An unknown key, and its value.
 ///
 /// ```
 /// # #[cfg(feature = "read")] {
@@ -323,7 +322,7 @@ pub struct UnknownKey<'a> {
     pub value: RawJson<'a>,
 }
 
-/// Gathers unknown keys with their paths.
+/// Collects unknown keys with their paths.
 struct Collector<'f, 'a>(&'f mut Vec<UnknownKey<'a>>);
 
 impl<'a> Collector<'_, 'a> {
