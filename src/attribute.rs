@@ -177,6 +177,9 @@ impl FromStr for MemorySpaceAttr {
     type Err = UnknownWord;
 
     fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        static KNOWN: Known =
+            LazyLock::new(|| MemorySpaceAttr::all().map(MemorySpaceAttr::as_str).collect());
+
         let attribute = parameters(text, Self::MNEMONIC).and_then(|inside| {
             let (space, core_type) = match inside.split_once(',') {
                 Some((space, core_type)) => (space, Some(trim(core_type))),
@@ -184,8 +187,6 @@ impl FromStr for MemorySpaceAttr {
             };
             Self::of(trim(space), core_type)
         });
-        static KNOWN: Known =
-            LazyLock::new(|| MemorySpaceAttr::all().map(|it| it.as_str()).collect());
         attribute.ok_or_else(|| unknown(&KNOWN, text))
     }
 }
@@ -308,7 +309,7 @@ impl FromStr for CoreTypeAttr {
     }
 }
 
-/// Every attribute of a kind, made when one is first misspelt.
+/// Every attribute of a kind, made when one is first misspelled.
 type Known = LazyLock<Vec<&'static str>>;
 
 fn unknown(known: &'static Known, text: &str) -> UnknownWord {

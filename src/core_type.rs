@@ -1,6 +1,6 @@
 //! The kinds of core that a Mosaic kernel is lowered for.
 
-use crate::word::words;
+use crate::error::words;
 
 words! {
     /// The kind of core that a kernel runs on (JAX's `CoreType`).

@@ -1,6 +1,6 @@
 //! Element types of memrefs, and how many bits they take where.
 
-use crate::word::words;
+use crate::error::words;
 
 words! {
     /// The element type of a memref (JAX's dtypes, `float0` and strings left out).

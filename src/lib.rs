@@ -29,7 +29,7 @@
 //! | what does this chip have? | [`Chip`] and its [`ChipFacts`]; [`Dtype`]; [`Mesh`] |
 //! | may this core do that? | [`rules`]: blocks, windows, loads and stores, copies, accumulators |
 //! | does it fit? | [`fit`]: VMEM, SMEM, the SparseCore's pool |
-//! | what is XLA handed? | [`custom_call`]: colours, aliases, parameters, collective ids, the JSON |
+//! | what is XLA handed? | [`custom_call`]: colors, aliases, parameters, collective ids, the JSON |
 //! | what is wrong with this kernel? | [`kernel::Kernel`]: all of the above, in one pass |
 //! | what does this code mean? | [`error::Code`] |
 //!

@@ -1,8 +1,8 @@
 //! What an author may write, and what a TPU has.
 
 use crate::core_type::CoreType;
-use crate::error::{Code, UnknownWord};
-use crate::word::{printed, serde_impls, words};
+use crate::error::{Code, UnknownWord, words};
+use crate::word::{printed, serde_impls};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -550,7 +550,7 @@ impl FromStr for Resolved {
 serde_impls!(MemrefSpace, "a resolved memory space of a memref");
 serde_impls!(Resolved, "a resolved memory space");
 
-/// Every word of a kind of memory space, made when one is first misspelt.
+/// Every word of a kind of memory space, made when one is first misspelled.
 fn unknown(words: &'static LazyLock<Vec<&'static str>>, word: &str) -> UnknownWord {
     UnknownWord::new(Code::UnknownMemorySpace, "unknown memory space", words, word)
 }

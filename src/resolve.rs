@@ -1,13 +1,14 @@
-//! From what an author wrote to what the TPU has: the one place where that is decided.
+//! Turns the space that an author wrote into the memory that the TPU has. This is
+//! decided here and nowhere else.
 
 use crate::core_type::CoreType;
+use crate::error::words;
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved};
-use crate::word::words;
 use strum::EnumCount;
 
 /// The memory space that `space` means on a core of type `core_type`.
 ///
-/// Total: every pair has an answer, and none can fail.
+/// Every pair has an answer, and none can fail.
 /// JAX: `memory_space_to_tpu_memory_space`, which ends in runtime errors for
 /// what it doesn't know.
 ///
@@ -24,7 +25,8 @@ pub const fn resolve(space: MemorySpace, core_type: CoreType) -> Resolved {
 }
 
 words! {
-    /// Who meets a ref without a memory space: what "no space" means is theirs to say.
+    /// The place where a ref without a memory space is found. The place decides what "no
+    /// space" means.
     ///
     /// ```
     /// use mosaic_memspace::{CallSite, CoreType, MemorySpace, Resolved};

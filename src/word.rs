@@ -1,8 +1,8 @@
-//! Words: how those of the field are read and printed, and how foreign ones are kept.
+//! Words: how the known ones are printed, and how those from outside are kept and shown.
 
 use std::fmt;
 
-/// A word from outside, kept whole, and shown as [`Shown`].
+/// A word from outside. It is kept whole, and displayed as [`Shown`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word(Box<str>);
 
@@ -48,8 +48,8 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// The word of the variant with this number, of the words in order.
-#[allow(clippy::indexing_slicing, reason = "strum's VARIANTS has an entry a variant")]
+/// The word with this number in a list of words.
+#[allow(clippy::indexing_slicing, reason = "strum's VARIANTS has an entry for each variant")]
 pub(crate) const fn word_of(words: &'static [&'static str], variant: usize) -> &'static str {
     words[variant]
 }
@@ -66,7 +66,7 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
     a.is_empty() && b.is_empty()
 }
 
-/// The known word that a foreign one was probably meant to be.
+/// The known word that this unknown one was probably meant to be.
 pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let likeness = |known: &str| -> f64 {
         if known.eq_ignore_ascii_case(word) {
@@ -83,8 +83,7 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
     best.filter(|(likeness, _)| *likeness > 0.8).map(|(_, known)| known)
 }
 
-/// A help that begins with the known word that a foreign one was probably meant to
-/// be, if there is one.
+/// A help text. If an unknown word looks like a known one, it begins with a guess.
 pub(crate) fn did_you_mean<'k>(
     word: &str,
     known: impl IntoIterator<Item = &'k str>,
@@ -140,81 +139,6 @@ impl<M: fmt::Display> fmt::Display for Joined<'_, M> {
     }
 }
 
-/// Words that are all there are: an enum, its list, and its words both ways.
-///
-/// `all` is their number and what to say of the list, `as_str` an example and what to say
-/// of the word. The words are the variants' names in snake case, or what strum's
-/// `serialize` says. Without `expecting` (for serde) and `unknown` (the code and the message of
-/// an unknown word) they are printed only.
-macro_rules! words {
-    (
-        $(#[$attr:meta])*
-        pub enum $name:ident { $($variants:tt)* }
-        path: $path:literal,
-        all: $count:literal $all:literal,
-        as_str: $variant:ident $word:literal $as_str:literal,
-        $(
-            expecting: $expecting:literal,
-            unknown: $code:ident $what:literal $(helped by $helped:ident)?,
-        )?
-    ) => {
-        $(#[$attr])*
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::EnumCount,
-            strum::EnumIter, strum::VariantArray, strum::VariantNames,
-        )]
-        $(
-            #[derive(strum::EnumString)]
-            #[strum(parse_err_fn = Self::unknown, parse_err_ty = $crate::error::UnknownWord)]
-            #[doc = ""]
-            #[doc = concat!(
-                "Any other word is [`", stringify!($code), "`](crate::error::Code::",
-                stringify!($code), ")."
-            )]
-        )?
-        #[strum(serialize_all = "snake_case")]
-        pub enum $name { $($variants)* }
-
-        impl $name {
-            #[doc = concat!($all, ".")]
-            ///
-            /// ```
-            #[doc = concat!("assert_eq!(mosaic_memspace::", $path, "::ALL.len(), ", $count, ");")]
-            /// ```
-            pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
-
-            #[doc = concat!($as_str, ", e.g. `", $word, "`.")]
-            ///
-            /// ```
-            #[doc = concat!("use mosaic_memspace::", $path, ";")]
-            #[doc = concat!(
-                "const WORD: &str = ", stringify!($name), "::", stringify!($variant), ".as_str();"
-            )]
-            #[doc = concat!("assert_eq!(WORD, \"", $word, "\");")]
-            /// ```
-            pub const fn as_str(self) -> &'static str {
-                $crate::word::word_of(<Self as strum::VariantNames>::VARIANTS, self as usize)
-            }
-        }
-
-        $crate::word::display_impl!($name);
-        $(
-            impl $name {
-                fn unknown(word: &str) -> $crate::error::UnknownWord {
-                    $crate::error::UnknownWord::new(
-                        $crate::error::Code::$code,
-                        $what,
-                        <Self as strum::VariantNames>::VARIANTS,
-                        word,
-                    )
-                    $(.helped($helped(word)))?
-                }
-            }
-            $crate::word::serde_impls!($name, $expecting);
-        )?
-    };
-}
-
 /// `Display` by `as_str`.
 macro_rules! display_impl {
     ($type:ty) => {
@@ -266,4 +190,3 @@ macro_rules! serde_impls {
 pub(crate) use display_impl;
 pub(crate) use serde_impls;
 pub(crate) use word_impls;
-pub(crate) use words;

@@ -1,4 +1,4 @@
-//! How the command line behaves: exit statuses, colours, inputs of every kind.
+//! How the command line behaves: exit statuses, colors, inputs of every kind.
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "a test")]
 
@@ -300,8 +300,8 @@ fn a_chip_that_is_none_is_told_with_those_that_are() {
 }
 
 #[test]
-fn colours_are_for_terminals_and_for_who_asks() {
-    let colours = |arguments: &[&str], variables: &[(&str, &str)]| {
+fn colors_are_for_terminals_and_for_who_asks() {
+    let colors = |arguments: &[&str], variables: &[(&str, &str)]| {
         let mut command = command(&[&["check", "-"], arguments].concat());
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(variable);
@@ -310,13 +310,13 @@ fn colours_are_for_terminals_and_for_who_asks() {
         assert_eq!(run.status, 1);
         run.out.contains('\u{1b}')
     };
-    assert!(!colours(&[], &[]));
-    assert!(colours(&["--color", "always"], &[]));
-    assert!(colours(&["--color", "always"], &[("NO_COLOR", "1")]));
-    assert!(!colours(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
-    assert!(colours(&[], &[("CLICOLOR_FORCE", "1")]));
-    assert!(!colours(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
-    assert!(!colours(&["--color", "always", "--format", "json"], &[]));
+    assert!(!colors(&[], &[]));
+    assert!(colors(&["--color", "always"], &[]));
+    assert!(colors(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(!colors(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+    assert!(colors(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!colors(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!colors(&["--color", "always", "--format", "json"], &[]));
 }
 
 #[test]
@@ -397,6 +397,24 @@ fn the_page_shows_by_how_much_a_memory_is_overfull() {
 }
 
 #[test]
+fn the_page_shows_once_what_is_wrong_on_every_chip() {
+    let folder = Folder::new("shared");
+    let page = folder.path("page.html");
+    // 24 MiB: too much for v5e and v5p, and not for v6e.
+    let kernel = r#"{"core_type": "tc", "grid": [2], "operands": [
+        {"name": "x", "role": "in", "array_shape": [4096, 4096], "dtype": "float32",
+         "block_shape": [2048, 1536], "index_map": [0, null]},
+        {"name": "y", "role": "in", "array_shape": [8, 128], "dtype": "float33"}]}"#;
+    let chips = ["--chip", "v5e", "--chip", "v5p", "--chip", "v6e", "--report", &page];
+    assert_eq!(check(&chips, kernel).status, 1);
+    let html = fs::read_to_string(&page).unwrap();
+    let count = |text: &str| html.matches(text).count();
+    assert_eq!(count("<h3>on every chip</h3>"), 1);
+    assert_eq!(count("<code>UnknownDtype</code>"), 1);
+    assert_eq!(count("<code>VmemOverflow</code>"), 2);
+}
+
+#[test]
 fn a_page_that_cannot_be_written_is_told() {
     let folder = Folder::new("unwritable");
     let page = folder.path("missing/page.html");
@@ -407,7 +425,7 @@ fn a_page_that_cannot_be_written_is_told() {
 
 #[test]
 fn every_table_comes_in_every_format() {
-    for table in ["resolution", "access", "copies", "colours", "colors", "chips", "capacities"] {
+    for table in ["resolution", "access", "copies", "colors", "colours", "chips", "capacities"] {
         let json = run(&["table", "--of", table, "--format", "json"], b"");
         let rows: Vec<serde_json::Map<String, Value>> = serde_json::from_str(&json.out).unwrap();
         assert!(rows.len() > 10, "{table}");

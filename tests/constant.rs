@@ -55,7 +55,7 @@ fn resolving_constants_is_the_answer_itself() {
     assert!(!assembly.contains("7resolve"), "a call to the resolver is left");
 }
 
-/// What the compiler makes of the pass: optimised as for a release, but in the
+/// What the compiler makes of the pass: optimized as for a release, but in the
 /// profile whose macro crates the other tests have built.
 fn assembly() -> String {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("exhaustive");

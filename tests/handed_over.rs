@@ -44,7 +44,7 @@ fn sound_aliases() -> impl Strategy<Value = Vec<Alias>> {
     })
 }
 
-/// The colours without passes: both ends of a pair have the one that either has.
+/// The colors without passes: both ends of a pair have the one that either has.
 fn by_pairs(
     inputs: &[Placed],
     outputs: &[Placed],
@@ -146,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn hbm_specs_add_colours_and_change_none(
+    fn hbm_specs_add_colors_and_change_none(
         inputs in vec(placed(), 6),
         outputs in vec(placed(), 6),
         aliases in sound_aliases(),

@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 use mosaic_memspace::Dtype;
 use mosaic_memspace::custom_call::{
     BackendConfig, CallOperand, Color, CustomCall, FlagConfig, FlagName, FlagValue, InputColor,
-    LibtpuVersion, OptLevel, TensorType, ValueName,
+    LONGEST_LINE, LibtpuVersion, OptLevel, TensorType, ValueName,
 };
 use serde_json::{Value, json};
 use std::fs;
@@ -131,6 +131,52 @@ fn a_table_names_the_kernel_and_its_spaces() {
     let output = inspect(&["--color", "never"], module().as_bytes());
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(table.contains("a/kernel") && table.contains("hbm vmem"), "{table}");
+}
+
+#[test]
+fn each_cell_of_a_table_has_a_heading() {
+    let output = inspect(&["--format", "markdown"], module().as_bytes());
+    let table = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(" | ").collect()).collect();
+    assert!(rows.len() == 3 && rows.iter().all(|row| row.len() == 12), "{table}");
+    let below = |heading: &str| {
+        let column = rows[0].iter().position(|cell| cell.trim_matches(['|', ' ']) == heading);
+        rows[2][column.unwrap()].trim_matches(['|', ' '])
+    };
+    assert_eq!(below("kernel"), "a/kernel");
+    assert_eq!(below("runs on"), "sparsecore TILING_COMPACT O2");
+    assert_eq!(below("inputs"), "0:hbm");
+    assert_eq!(below("outputs"), "1:vmem");
+    assert_eq!(below("vmem limit"), "4096");
+    assert_eq!(below("collective id"), "3");
+    assert_eq!(below("communicates"), "yes");
+    assert_eq!(below("flags"), "xla_a=true");
+    assert_eq!(below("unknown"), "custom_call_config.new");
+}
+
+/// Gzip makes 1 MiB of one letter a thousand bytes, and may be put together from parts.
+#[test]
+fn a_line_too_long_to_hold_is_told_and_the_calls_around_it_are_shown() {
+    let gzipped = |text: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    };
+    let (call, part) = (gzipped(module().as_bytes()), gzipped(&[b'a'; 1 << 20]));
+    let long = part.repeat((LONGEST_LINE >> 20) + 1);
+    let output = inspect(&["--format", "json"], &[&*call, &long, &gzipped(b"\n"), &call].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let lines: Vec<Value> =
+        json_of(&output).as_array().unwrap().iter().map(|call| call["line"].clone()).collect();
+    assert_eq!(lines, [2, 6]);
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "error: -:4: the line is longer than 128 MiB and is passed over\n  \
+         = help: no kernel's call is so long; print the module without its large constants\n"
+    );
+    let output = inspect(&[], &long);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("no tpu_custom_call in it"));
 }
 
 #[test]

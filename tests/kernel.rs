@@ -140,7 +140,7 @@ fn without_a_chip_nothing_is_assumed() {
 }
 
 #[test]
-fn bytes_of_a_dynamic_axis_are_double_and_colours_count_its_bound() {
+fn bytes_of_a_dynamic_axis_are_double_and_colors_count_its_bound() {
     let x = Operand::input("x", [512, 256], Dtype::Float32).annotated(MemorySpace::HBM);
     let kernel = Kernel::pipelined(CoreType::Tc)
         .on(Chip::V5e)
@@ -439,7 +439,7 @@ fn indices_may_be_a_vector() {
 }
 
 #[test]
-fn colours_are_told_though_an_alias_is_wrong() {
+fn colors_are_told_though_an_alias_is_wrong() {
     let report = report(
         r#"{"core_type": "tc", "operands": [
               {"name": "x", "role": "in", "array_shape": [8], "dtype": "int32", "annotated": "hbm"},

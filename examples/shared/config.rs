@@ -1,4 +1,4 @@
-//! The config whose writing is measured: a cost estimate, two colours, three flags.
+//! The config whose writing is measured: a cost estimate, two colors, three flags.
 
 use mosaic_memspace::custom_call::{
     BackendConfig, Color, CostEstimate, Finite, FlagConfig, FlagName, FlagValue, InputColor,

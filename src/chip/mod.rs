@@ -12,7 +12,7 @@ pub use cores::NoSparseCores;
 pub use facts::{ChipFacts, CompilerLimits, CoreCountUnsupported, MatmulPairs, SparseCoreFacts};
 pub use tiling::{InferredTiling, ScVectorShapes, TilingFault};
 
-use crate::word::words;
+use crate::error::words;
 
 words! {
     /// A registered TPU chip (JAX's `ChipVersion`).

@@ -28,7 +28,7 @@ impl ChipFacts {
     pub const fn sublane_tiling(&self, dtype: Dtype) -> Result<u64, TilingFault> {
         match dtype.packing() {
             Some(_) => Ok(self.jax_sublane_tiling(dtype)),
-            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
+            None => Err(TilingFault::UnsupportedDtype { dtype }),
         }
     }
 
@@ -108,7 +108,7 @@ impl ChipFacts {
     ) -> Result<InferredTiling, TilingFault> {
         match dtype.packing() {
             Some(packing) => self.compact(shape, packing),
-            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
+            None => Err(TilingFault::UnsupportedDtype { dtype }),
         }
     }
 
@@ -134,7 +134,7 @@ impl ChipFacts {
     ) -> Result<InferredTiling, TilingFault> {
         match jax_tiling_packing(dtype) {
             Some(packing) => self.compact(shape, packing),
-            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
+            None => Err(TilingFault::UnsupportedDtype { dtype }),
         }
     }
 
@@ -163,7 +163,7 @@ impl ChipFacts {
         };
         match dtype.packing() {
             Some(packing) => line(shape, lanes, packing),
-            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
+            None => Err(TilingFault::UnsupportedDtype { dtype }),
         }
     }
 
@@ -192,7 +192,7 @@ impl ChipFacts {
         };
         match jax_tiling_packing(dtype) {
             Some(packing) => line(shape, lanes, packing),
-            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
+            None => Err(TilingFault::UnsupportedDtype { dtype }),
         }
     }
 
@@ -263,7 +263,7 @@ impl ChipFacts {
                 row: [times(lanes, packing)],
                 rows: Some([packing as u64, lanes as u64]),
             }),
-            None => Err(TilingFault::UnsupportedDtype { dtype: dtype }),
+            None => Err(TilingFault::UnsupportedDtype { dtype }),
         }
     }
 }

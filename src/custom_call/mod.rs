@@ -1,17 +1,16 @@
-//! What XLA is handed with a kernel: where its memory-space decisions leave the
-//! lowering pass.
+//! What XLA is given with a kernel: the output of a lowering pass.
 //!
 //! * [`Color`]: the number by which XLA knows the memory space of an operand.
-//! * [`Alias`], [`alias_colors`]: colours carried between inputs and outputs in one buffer.
-//! * [`collective_ids`]: the ids by which kernels of a module meet at a barrier.
-//! * [`device_type`], [`active_core_count`]: what a module's functions say together.
-//! * [`CompilerParams`]: what an author may ask of the compiler, all its faults at once.
+//! * [`Alias`], [`alias_colors`]: colors carried between inputs and outputs in one buffer.
+//! * [`collective_ids`]: the ids of the barriers that kernels of a module meet at.
+//! * [`device_type`], [`active_core_count`]: what the functions of a module say together.
+//! * [`CompilerParams`]: the parameters of the compiler, checked with all faults at once.
 //! * [`Flags`]: the compiler flags of one kernel.
 //! * [`BackendConfig`]: what XLA is told about a kernel, as JSON, both ways.
 //! * [`CustomCall`]: the whole operation as MLIR text, to be put into a module.
 //!
-//! A function whose name begins with `jax_` answers as JAX does even where that
-//! is uneven; the one without the prefix gives the even answer.
+//! A function whose name begins with `jax_` answers exactly as JAX does, even where JAX
+//! treats like cases differently. The function without the prefix treats them alike.
 
 mod call;
 mod colors;
@@ -40,7 +39,7 @@ pub use config::parts::{
 pub use config::read::InvalidConfig;
 pub use config::{BackendConfig, rows::UnknownKey};
 #[cfg(feature = "read")]
-pub use dump::{Dump, DumpedCall};
+pub use dump::{Dump, DumpFault, DumpedCall, LONGEST_LINE};
 pub use ids::allocator::{AutoAssign, CollectiveIds, IdOptions, IdOrder, IdPolicy, collective_ids};
 pub use ids::collective_id::{CollectiveId, CollectiveIdFault, IdCall};
 pub use params::fault::{ParamFault, ParamFaults};

@@ -1,7 +1,8 @@
 //! The codes: a row a code, with its severity, a line on it, and the general help.
 
 use super::unknown::UnknownWord;
-use crate::word::{word_impls, word_of, words};
+use super::words::words;
+use crate::word::{word_impls, word_of};
 use strum::{EnumCount, EnumIter, EnumString, VariantArray, VariantNames};
 
 words! {
@@ -15,7 +16,7 @@ words! {
     #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Severity {
-        /// Accepted, and does not do what it says.
+        /// JAX and the compiler accept it, but it does not do what it says.
         Warning,
         /// JAX or the compiler refuses it.
         Error,
@@ -25,7 +26,7 @@ words! {
     as_str: Error "error" "The word",
 }
 
-/// One list gives the codes, their severities, and a line on each.
+/// Defines the codes: one list gives each its severity, its summary and its help.
 macro_rules! codes {
     ($($name:ident $severity:ident $summary:literal => $mend:literal;)*) => {
         /// A stable name of a fault; its word is the variant's name.
@@ -65,7 +66,7 @@ macro_rules! codes {
                 }
             }
 
-            /// What it means, in a line.
+            /// What is wrong, in one line.
             ///
             /// ```
             /// use mosaic_memspace::error::Code;
@@ -77,7 +78,7 @@ macro_rules! codes {
                 }
             }
 
-            /// How to mend it, in a line; a fault's own help knows more.
+            /// How to mend it, in one line. The help of a fault is more exact.
             ///
             /// ```
             /// use mosaic_memspace::error::Code;
@@ -89,7 +90,7 @@ macro_rules! codes {
                 }
             }
 
-            /// When it happens, and an example with its mend; Markdown.
+            /// When it happens, with an example and how to mend it, in Markdown.
             ///
             /// ```
             /// use mosaic_memspace::error::Code;
@@ -116,13 +117,13 @@ codes! {
         => "write one of the element types listed, as JAX spells them";
     UnknownAccess Error "a word that names no operation, shape or mode of copy"
         => "write one of the words listed, in lower case";
-    UnknownAttribute Error "a text that is no Mosaic attribute of the kind expected"
+    UnknownAttribute Error "a text that is not a Mosaic attribute of the expected kind"
         => "write it as Mosaic prints it, in lower case";
     UnknownCode Error "a word that names no code"
-        => "write one of the codes listed, spelt as they are in a report";
-    UnknownColor Error "a word that names no colour"
-        => "write one of the colours listed, or its number";
-    UnknownLibtpuVersion Error "a text that is no version of libtpu"
+        => "write one of the codes listed, spelled as they are in a report";
+    UnknownColor Error "a word that names no color"
+        => "write one of the colors listed, or its number";
+    UnknownLibtpuVersion Error "a text that is not a version of libtpu"
         => "write three numbers with points between them, as in 0.0.52";
     NotAValueName Error "a text that is not the name of a value in MLIR"
         => "write a percent sign and a number or a word, as in %0 or %arg0";
@@ -247,7 +248,7 @@ codes! {
     VmemLimitClamped Warning "a vmem limit above what the chip gives, which the compiler cuts"
         => "ask for no more than the chip gives";
 
-    // Colours and aliases.
+    // Colors and aliases.
     VmemColorUnsupported Error "a value placed in a vector subcore's vmem"
         => "place the value in hbm";
     SemaphoreColorUnsupported Error "a value placed in semaphore memory by a vector subcore kernel"
@@ -319,7 +320,7 @@ codes! {
     MisplacedField Error "a field that does not go with another"
         => "take one of the two out";
 
-    // Reading what XLA was handed.
+    // Reading a backend config.
     InvalidConfig Error "a backend config that cannot be read"
         => "give the JSON that a tpu_custom_call carries as its backend_config";
     InvalidBytecode Error "a module that is not MLIR bytecode as the format says"

@@ -4,11 +4,13 @@ mod codes;
 mod faults;
 mod row;
 mod unknown;
+mod words;
 
 pub use codes::{Code, Severity};
 pub use faults::Faults;
 pub(crate) use row::faults;
 pub use unknown::UnknownWord;
+pub(crate) use words::words;
 
 /// What an error of this crate says besides its message.
 ///

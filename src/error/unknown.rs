@@ -1,9 +1,9 @@
-//! Words from outside that name nothing known.
+//! Unknown words from outside.
 
 use super::{Code, Fault};
 use crate::word::{List, Word, did_you_mean};
 
-/// A word from outside that is none of the words known where it stands.
+/// A word from outside that is not one of the words known in its place.
 ///
 /// ```
 /// use mosaic_memspace::Chip;
@@ -39,18 +39,18 @@ impl UnknownWord {
         Self { code, what, word: Word::new(word), known, help: None }
     }
 
-    /// With a help of its own, where there is one, in place of a guess.
+    /// The same fault with this help, if there is one, instead of a guess.
     #[must_use]
     pub(crate) fn helped(self, help: Option<String>) -> Self {
         Self { help, ..self }
     }
 
-    /// The word, as it came.
+    /// The word as it was given.
     pub fn word(&self) -> &str {
         self.word.as_str()
     }
 
-    /// The words that it could have been.
+    /// The words that are known in its place.
     pub const fn known(&self) -> &'static [&'static str] {
         self.known
     }

@@ -97,7 +97,7 @@ impl<'a> TcKernel<'a> {
 pub struct FitOperand<'a> {
     /// The operand.
     pub operand: Operand<'a>,
-    /// Whether the array itself lies in vmem (it is coloured so): then its window
+    /// Whether the array itself lies in vmem (it is colored so): then its window
     /// costs nothing, and the array counts beside the scoped limit.
     pub array_in_vmem: bool,
     /// Whether the body never touches it: then an array of one element costs

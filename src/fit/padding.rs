@@ -53,7 +53,7 @@ impl<'a> Layout<'a> {
             Some(packing) => {
                 Ok(Self { chip, packing, bits: dtype.memref_bits(), tiles: Tiles::Compact })
             }
-            None => Err(PaddingError::NoTile(TilingFault::UnsupportedDtype { dtype: dtype })),
+            None => Err(PaddingError::NoTile(TilingFault::UnsupportedDtype { dtype })),
         }
     }
 

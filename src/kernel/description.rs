@@ -311,7 +311,7 @@ impl Kernel {
         self
     }
 
-    /// Sets the body: the serialised Mosaic module.
+    /// Sets the body: the serialized Mosaic module.
     #[must_use]
     pub fn body(mut self, module: impl Into<Vec<u8>>) -> Self {
         self.body = module.into();
@@ -403,7 +403,7 @@ pub struct Operand {
     pub(crate) space: Option<Spelled<MemorySpace>>,
     /// How often the window is buffered: 1 or 2.
     pub(crate) buffers: Option<i64>,
-    /// The memory space that is put on the value itself; only it colours it.
+    /// The memory space that is put on the value itself; only it colors it.
     pub(crate) annotated: Option<Spelled<MemorySpace>>,
 }
 
@@ -475,7 +475,7 @@ impl Operand {
     }
 
     /// Sets the memory space that is put on the value itself
-    /// (`pltpu.with_memory_space_constraint`); only it colours the operand.
+    /// (`pltpu.with_memory_space_constraint`); only it colors the operand.
     #[must_use]
     pub fn annotated(mut self, space: impl Into<Option<MemorySpace>>) -> Self {
         self.annotated = space.into().map(Spelled::from);
@@ -606,7 +606,7 @@ impl Operand {
             dtype,
             index_map: self.index_map.as_deref(),
             space,
-            // No number that fits is none that would be taken.
+            // A number that no u32 holds is refused anyway, as 0 is.
             buffers: self.buffers.map(|buffers| u32::try_from(buffers).unwrap_or(0)),
         }
     }

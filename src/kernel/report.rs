@@ -54,7 +54,7 @@ pub struct OperandReport {
     pub buffers: Option<u32>,
     /// Bytes of one buffer, padded; `None` where it takes none on the chip.
     pub bytes: Option<u64>,
-    /// The colour that XLA is handed.
+    /// The color that XLA is handed.
     pub color: Option<Color>,
 }
 

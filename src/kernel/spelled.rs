@@ -7,7 +7,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Spelled<T: FromStr> {
     Known(T),
-    #[cfg_attr(not(feature = "read"), allow(dead_code, reason = "types are never misspelt"))]
+    #[cfg_attr(not(feature = "read"), allow(dead_code, reason = "types are never misspelled"))]
     Unknown(T::Err),
 }
 

@@ -4,13 +4,13 @@ use super::body::{BodyCall, BodyTensor, body_kernel};
 use super::module::{DebugLocations, ModuleBody, is_text};
 use crate::bytecode::{Bytecode, BytecodeFault};
 use crate::custom_call::{
-    BackendConfig, Body, Color, ColorNumber, CompilerParams, Dump, DumpedCall, InvalidBase64,
-    InvalidConfig, Open, Tiling, VmemLimitBytes,
+    BackendConfig, Body, Color, ColorNumber, CompilerParams, Dump, DumpFault, DumpedCall,
+    InvalidBase64, InvalidConfig, Open, Tiling, VmemLimitBytes,
 };
 use crate::dtype::Dtype;
 use crate::error::faults;
 use crate::kernel::Kernel;
-use std::io::{self, BufRead};
+use std::io::BufRead;
 
 /// A kernel of a dump.
 #[derive(Clone, Debug)]
@@ -53,8 +53,8 @@ impl<R: BufRead> DumpKernels<R> {
     /// The kernels of the next call; `None` after the last.
     ///
     /// # Errors
-    /// Those of the reader.
-    pub fn next_call(&mut self) -> io::Result<Option<OfCall>> {
+    /// [`DumpFault`]: those of the reader, and a line too long to be held.
+    pub fn next_call(&mut self) -> Result<Option<OfCall>, DumpFault> {
         let Some(call) = self.0.next_call()? else { return Ok(None) };
         let line = call.line;
         let read = read_call(&call).map_err(|fault| (line, fault));

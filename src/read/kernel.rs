@@ -54,7 +54,7 @@ rows! {
     "cost_estimate": cost_estimate;
     /// Loads, stores and copies that the body makes.
     "accesses": accesses;
-    /// The serialised Mosaic module, for the config.
+    /// The serialized Mosaic module, for the config.
     "body_base64": body;
 }
 
@@ -96,7 +96,7 @@ rows! {
     "space": space;
     /// How often the window is buffered: 1 or 2.
     "buffers": buffers;
-    /// The memory space that is put on the value itself; only it colours it.
+    /// The memory space that is put on the value itself; only it colors it.
     "annotated": annotated;
 }
 

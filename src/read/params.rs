@@ -38,7 +38,7 @@ rows! {
     "flags": flags;
     /// Bytes of VMEM that the compiler keeps for relayouts; up to the compiler.
     "internal_scratch_in_bytes": internal_scratch_in_bytes;
-    /// How the body is serialised: 1, or null where it is not.
+    /// How the body is serialized: 1, or null where it is not.
     "serialization_format": serialization_format;
     /// Whether accesses out of bounds go unnoticed; false.
     "disable_bounds_checks": disable_bounds_checks;

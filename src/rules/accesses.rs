@@ -2,10 +2,9 @@
 
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault, faults};
+use crate::error::{Code, Fault, faults, words};
 use crate::memory_space::{Resolved, TpuSpace};
 use crate::reach::{Held, Reach, Unreached, reach};
-use crate::word::words;
 
 words! {
     /// One of the two directions between a ref and a core's registers.

@@ -57,7 +57,7 @@ impl Accumulator {
             return Err(AccumulatorFault::Rank { rank: 1 });
         }
         if !dtype.is(Dtype::Float32) && !dtype.is(Dtype::Int32) {
-            return Err(AccumulatorFault::Dtype { dtype: dtype });
+            return Err(AccumulatorFault::Dtype { dtype });
         }
         if chip.num_accumulators.is_none() {
             return Err(AccumulatorFault::NoAccumulators { chip: chip.name });

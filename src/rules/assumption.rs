@@ -1,8 +1,8 @@
 //! What a kernel may promise the compiler about its accesses of a ref.
 
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, words};
 use crate::memory_space::{MemorySpace, TpuSpace};
-use crate::word::{List, words};
+use crate::word::List;
 use std::fmt;
 
 words! {

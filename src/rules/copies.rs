@@ -5,10 +5,10 @@ use crate::attribute::MemorySpaceAttr;
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
-use crate::error::{Code, Fault, faults};
+use crate::error::{Code, Fault, faults, words};
 use crate::memory_space::{Resolved, TpuSpace};
 use crate::reach::{Afar, Held, Reach, Unreached, reach};
-use crate::word::words;
+
 use End::{Hbm, Host, Smem, Vmem, VmemShared};
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What XLA is handed: colours, aliases, parameters, collective ids.
+//! What XLA is handed: colors, aliases, parameters, collective ids.
 
 use crate::line::{Answer, Word};
 use mosaic_memspace::custom_call::{

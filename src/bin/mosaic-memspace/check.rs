@@ -124,7 +124,18 @@ impl Run<'_> {
     fn dump(&mut self, input: &Input) -> Result<(), Failure> {
         let mut kernels = DumpKernels::new(input.text.as_bytes());
         let mut is_empty = true;
-        while let Some(call) = kernels.next_call()? {
+        loop {
+            let call = match kernels.next_call() {
+                Ok(None) => break,
+                Ok(Some(call)) => call,
+                // The lines after it are read.
+                Err(fault) => {
+                    is_empty = false;
+                    let failure = Failure::Unusable(format!(": {}: {fault}", input.name));
+                    self.unusable(|| failure.tell())?;
+                    continue;
+                }
+            };
             is_empty = false;
             match call {
                 Ok(kernels) => {
@@ -255,7 +266,7 @@ fn text(
     input: &Input,
 ) -> Result<(), Failure> {
     head(out, report, chip)?;
-    let colours = grid::colours();
+    let colours = grid::colors();
     for diagnostic in &report.diagnostics {
         let span = described.span(&diagnostic.at);
         writeln!(out, "{}\n", snippet::render(diagnostic, input, &span, colours))?;
@@ -267,7 +278,7 @@ fn text(
 fn head(out: &mut impl Write, report: &Report, chip: Option<&str>) -> Result<(), Failure> {
     let name = shown::name(report.name.as_deref().unwrap_or(UNNAMED));
     let core_type = report.core_type.map(|core_type| format!(", {core_type}")).unwrap_or_default();
-    let bold = if grid::colours() { anstyle::Style::new().bold() } else { anstyle::Style::new() };
+    let bold = if grid::colors() { anstyle::Style::new().bold() } else { anstyle::Style::new() };
     let chip = chip.map(|chip| format!(", {}", shown::name(chip))).unwrap_or_default();
     writeln!(out, "{bold}{name}{core_type}{chip}{bold:#}")?;
     writeln!(out, "{}", refs(report).text())?;
@@ -343,7 +354,7 @@ fn refs(report: &Report) -> Grid {
         "window",
         "buffers",
         "bytes each",
-        "colour",
+        "color",
     ]);
     let or_none = |value: Option<String>| value.unwrap_or_default();
     for operand in &report.operands {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// The facts about chips: memories, units, limits, what each core has
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Chips (v5e), device kinds ("TPU v5 lite") or topologies (v5e:2x2); all without any
+    /// Chips (v5e), device kinds ("TPU v5 lite") or topologies (v5e:2x2); default: every chip
     #[arg(value_name = "CHIP")]
     chips: Vec<String>,
 
@@ -50,13 +50,13 @@ pub(crate) fn run(arguments: &Arguments) -> Status {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The chip that a word means, by whichever of its names.
+/// The chip that a word names: by its own name, its device kind or its topology.
 fn chip(word: &str) -> Result<Chip, Failure> {
     let other = || Chip::from_device_kind(word).or_else(|| Chip::from_topology(word));
     word.parse().or_else(|unknown| other().ok_or_else(|| Failure::fault(&unknown)))
 }
 
-/// A row a chip: what one looks for first.
+/// A row for each chip, with the facts that are looked for most.
 fn overview(chips: &[Chip]) -> Grid {
     let headers = ["chip", "cores", "vmem", "smem", "hbm", "mxus", "accumulators", "SparseCores"];
     let mut grid = Grid::new(headers);
@@ -69,7 +69,7 @@ fn overview(chips: &[Chip]) -> Grid {
             bytes(facts.smem_capacity_bytes),
             bytes(facts.hbm_capacity_bytes),
             format!("{} of {}", facts.num_mxus, facts.mxu_column_size),
-            some(facts.num_accumulators, |all| format!("{all} an mxu")),
+            some(facts.num_accumulators, |all| format!("{all} per mxu")),
             some(facts.sparse_core, |sparse_core| {
                 format!("{} of {} subcores", sparse_core.num_cores, sparse_core.num_subcores)
             }),
@@ -78,7 +78,7 @@ fn overview(chips: &[Chip]) -> Grid {
     grid
 }
 
-/// A row a fact, a column a chip.
+/// A row for each fact, a column for each chip.
 fn facts(chips: &[Chip]) -> Grid {
     let mut grid = Grid::new(["fact"].into_iter().chain(names(chips)));
     for (name, fact) in FACTS {
@@ -87,7 +87,7 @@ fn facts(chips: &[Chip]) -> Grid {
     grid
 }
 
-/// What a fact is called, and how it is read off a chip.
+/// The name of a fact, and how it is shown for a chip.
 type Fact = (&'static str, fn(Chip) -> String);
 
 const FACTS: &[Fact] = &[
@@ -103,35 +103,37 @@ const FACTS: &[Fact] = &[
     }),
     ("mxus", |chip| chip.facts().num_mxus.to_string()),
     ("mxu columns", |chip| chip.facts().mxu_column_size.to_string()),
-    ("accumulators an mxu", |chip| some(chip.facts().num_accumulators, |all| all.to_string())),
+    ("accumulators per mxu", |chip| some(chip.facts().num_accumulators, |all| all.to_string())),
     ("vmem", |chip| bytes(chip.facts().vmem_capacity_bytes)),
-    ("  a kernel's by default", |chip| known(chip.facts().compiler.default_vmem_limit_bytes)),
-    ("  a kernel's at most", |chip| known(chip.facts().compiler.max_vmem_limit_bytes)),
+    ("  default limit of a kernel", |chip| known(chip.facts().compiler.default_vmem_limit_bytes)),
+    ("  largest limit of a kernel", |chip| known(chip.facts().compiler.max_vmem_limit_bytes)),
     ("smem", |chip| bytes(chip.facts().smem_capacity_bytes)),
-    ("  a kernel's at most", |chip| known(chip.facts().compiler.usable_smem_bytes)),
+    ("  usable by a kernel", |chip| known(chip.facts().compiler.usable_smem_bytes)),
     ("cmem", |chip| some(chip.facts().cmem_capacity_bytes, bytes)),
     ("hbm", |chip| bytes(chip.facts().hbm_capacity_bytes)),
-    ("  a second", |chip| bytes(chip.facts().mem_bw_bytes_per_second)),
-    ("bf16 operations a second", |chip| tera(chip.facts().bf16_ops_per_second)),
-    ("int8 operations a second", |chip| some(chip.facts().int8_ops_per_second, tera)),
-    ("fp8 operations a second", |chip| some(chip.facts().fp8_ops_per_second, tera)),
-    ("int4 operations a second", |chip| some(chip.facts().int4_ops_per_second, tera)),
+    ("  bandwidth per second", |chip| bytes(chip.facts().mem_bw_bytes_per_second)),
+    ("bf16 operations per second", |chip| tera(chip.facts().bf16_ops_per_second)),
+    ("int8 operations per second", |chip| some(chip.facts().int8_ops_per_second, tera)),
+    ("fp8 operations per second", |chip| some(chip.facts().fp8_ops_per_second, tera)),
+    ("int4 operations per second", |chip| some(chip.facts().int4_ops_per_second, tera)),
     ("SparseCores", |chip| sparse_core(chip, |facts| facts.num_cores.to_string())),
     ("  vector subcores", |chip| sparse_core(chip, |facts| facts.num_subcores.to_string())),
     ("  lanes", |chip| sparse_core(chip, |facts| facts.num_lanes.to_string())),
-    ("  vmem a subcore", |chip| sparse_core(chip, |facts| bytes(facts.vmem_capacity_bytes.into()))),
-    ("  smem a scalar kernel's", |chip| {
+    ("  vmem per subcore", |chip| {
+        sparse_core(chip, |facts| bytes(facts.vmem_capacity_bytes.into()))
+    }),
+    ("  smem usable by a scalar kernel", |chip| {
         sparse_core(chip, |facts| words(facts.usable_scalar_smem_words))
     }),
-    ("  smem a vector kernel's", |chip| {
+    ("  smem usable by a vector kernel", |chip| {
         sparse_core(chip, |facts| words(facts.usable_vector_smem_words))
     }),
-    ("  a copy at least", |chip| {
+    ("  smallest copy", |chip| {
         sparse_core(chip, |facts| bytes(facts.dma_granule_size_bytes.into()))
     }),
 ];
 
-/// A row a space of a core, a column a chip.
+/// A row for each space of each core, a column for each chip.
 pub(crate) fn capacities(chips: &[Chip]) -> Grid {
     let mut grid = Grid::new(["core", "space"].into_iter().chain(names(chips)));
     for core_type in CoreType::ALL {
@@ -152,7 +154,7 @@ fn capacity(capacity: Capacity) -> String {
     }
 }
 
-/// A chip's facts, most of them under JAX's names, and what else it is called.
+/// The facts about a chip, most of them under JAX's names, and its other names.
 #[derive(Serialize)]
 struct Object {
     #[serde(flatten)]
@@ -171,8 +173,8 @@ fn object(chip: Chip) -> Object {
     }
 }
 
-/// By space: bytes, or null where they are not public. A space that the core does
-/// not have is not there.
+/// The bytes of each space, or null where they are not public. Spaces that the core
+/// does not have are left out.
 fn spaces(chip: Chip, core_type: CoreType) -> BTreeMap<TpuSpace, Option<u64>> {
     let present = TpuSpace::ALL.iter().filter_map(|space| {
         let capacity = chip.facts().capacity(*space, core_type);
@@ -208,8 +210,8 @@ fn sparse_core(chip: Chip, shown: fn(SparseCoreFacts) -> String) -> String {
     some(chip.facts().sparse_core, shown)
 }
 
-/// Exact: in binary units where they leave a whole number, in decimal ones where
-/// they leave two places at most, else in bytes.
+/// An exact number of bytes: in a binary unit if that gives a whole number, in a decimal
+/// unit if that gives at most two decimals, else in bytes.
 fn bytes(count: u64) -> String {
     if count.is_multiple_of(1 << 20) {
         format!("{} MiB", count >> 20)
@@ -224,7 +226,7 @@ fn bytes(count: u64) -> String {
     }
 }
 
-/// Operations a second, in millions of millions.
+/// Operations per second, in units of 10^12.
 fn tera(count: u64) -> String {
     format!("{} T", hundredths(count / 10_000_000_000))
 }

@@ -52,14 +52,14 @@ impl Grid {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_BORDERS_ONLY);
         table.set_content_arrangement(ContentArrangement::Dynamic);
-        if colours() {
+        if colors() {
             table.enforce_styling();
         } else {
             table.style_text_only();
         }
         let bold = |header: &String| {
             let cell = Cell::new(header);
-            if colours() { cell.add_attribute(Attribute::Bold) } else { cell }
+            if colors() { cell.add_attribute(Attribute::Bold) } else { cell }
         };
         table.set_header(self.headers.iter().map(bold));
         let shown =
@@ -96,7 +96,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Whether standard output is shown in colours.
-pub(crate) fn colours() -> bool {
+/// Whether standard output is shown in colors.
+pub(crate) fn colors() -> bool {
     AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }

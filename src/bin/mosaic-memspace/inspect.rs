@@ -1,18 +1,20 @@
 //! `inspect`: what the custom calls of a dump say.
 
 use crate::Status;
+use crate::bars;
 use crate::failure::Failure;
 use crate::grid::{Format, Grid};
 use crate::shown;
 use flate2::bufread::MultiGzDecoder;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mosaic_memspace::custom_call::{
-    BackendConfig, ColorNumber, CostEstimate, DeviceType, Dump, DumpedCall, FlagValue, Open,
-    OptLevel, Tiling, body_memory_spaces,
+    BackendConfig, ColorNumber, CostEstimate, DeviceType, Dump, DumpFault, DumpedCall, FlagValue,
+    Open, OptLevel, Tiling, body_memory_spaces,
 };
 use mosaic_memspace::error::Fault;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -63,6 +65,7 @@ struct Inspection<'a> {
 impl Inspection<'_> {
     fn file(&mut self, file: &Path) -> Result<(), Failure> {
         let before = self.calls;
+        let mut passed_over = false;
         let mut dump = match open(file) {
             Ok(reader) => Dump::new(reader),
             Err(error) => {
@@ -74,10 +77,14 @@ impl Inspection<'_> {
             match dump.next_call() {
                 Ok(Some(call)) => self.call(file, &call)?,
                 Ok(None) => {
-                    if self.calls == before {
+                    if self.calls == before && !passed_over {
                         anstream::eprintln!("note: {}: no tpu_custom_call in it", file.display());
                     }
                     return Ok(());
+                }
+                Err(DumpFault::LineTooLong { line, longest }) => {
+                    self.status = too_long(file, line, longest).report();
+                    passed_over = true;
                 }
                 Err(error) => {
                     self.status = unusable(file, &error).report();
@@ -116,7 +123,16 @@ impl Inspection<'_> {
     }
 }
 
-fn unusable(path: &Path, error: &io::Error) -> Failure {
+fn too_long(path: &Path, line: u64, longest: usize) -> Failure {
+    Failure::Unusable(format!(
+        ": {}:{line}: the line is longer than {} and is passed over\n  \
+         = help: no kernel's call is so long; print the module without its large constants",
+        path.display(),
+        bars::bytes(u64::try_from(longest).unwrap_or(u64::MAX)),
+    ))
+}
+
+fn unusable(path: &Path, error: &dyn Error) -> Failure {
     Failure::Unusable(format!(": {}: {error}", path.display()))
 }
 
@@ -254,7 +270,7 @@ impl<'c> Inspected<'c> {
     }
 }
 
-/// Colours of operands and results that the call does not have, by their paths.
+/// Paths of the colors of operands and results that the call does not have.
 fn colors_of_nothing(call: &DumpedCall<'_>, config: &BackendConfig<'_>) -> Vec<String> {
     let beyond = |number: Option<usize>, count| number.is_none_or(|number| number >= count);
     let inputs = config
@@ -286,7 +302,7 @@ fn flags<'c>(config: &'c BackendConfig<'_>) -> BTreeMap<&'c str, serde_json::Val
     flags.map(|flag| (flag.name(), flag.value().map(value).unwrap_or_default())).collect()
 }
 
-/// A colour's name at each coloured value's place.
+/// The names of the colors, one for each value; `None` for a value without a color.
 fn by_number(
     values: usize,
     colored: impl Iterator<Item = (Option<usize>, ColorNumber)>,
@@ -300,7 +316,7 @@ fn by_number(
     names
 }
 
-/// Where what was found goes to: at once as JSON, at the end as a table.
+/// Where the calls are printed: as JSON, each at once; as a table, all at the end.
 enum Output {
     Json { first: bool },
     Table { grid: Grid, format: Format },
@@ -310,22 +326,9 @@ impl Output {
     fn new(format: Format) -> Self {
         match format {
             Format::Json => Self::Json { first: true },
-            Format::Text | Format::Markdown => Self::Table {
-                grid: Grid::new([
-                    "call",
-                    "kernel",
-                    "runs on",
-                    "body",
-                    "spaces in the body",
-                    "inputs",
-                    "outputs",
-                    "vmem limit",
-                    "collective id",
-                    "flags",
-                    "unknown",
-                ]),
-                format,
-            },
+            Format::Text | Format::Markdown => {
+                Self::Table { grid: Grid::new(COLUMNS.map(|(heading, _)| heading)), format }
+            }
         }
     }
 
@@ -344,7 +347,7 @@ impl Output {
                 *first = false;
                 shown::write_json(&mut out, call)?;
             }
-            Self::Table { grid, .. } => grid.row(call.row()),
+            Self::Table { grid, .. } => grid.row(COLUMNS.map(|(_, cell)| cell(call))),
         }
         Ok(())
     }
@@ -361,44 +364,47 @@ impl Output {
     }
 }
 
-impl Inspected<'_> {
-    fn row(&self) -> [String; 12] {
-        let or_empty = |text: Option<String>| text.unwrap_or_default();
-        let flags: Vec<_> =
-            self.flags.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let body = match self.body_bytes {
-            Some(bytes) => format!("{bytes} bytes"),
-            None => "no base64".to_owned(),
-        };
-        let runs_on = self.device_type.as_deref().unwrap_or("tensorcore");
-        let runs_on = [Some(runs_on), self.tiling.as_deref(), self.opt_level.as_deref()];
-        let spaces = match &self.body_memory_spaces {
-            Some(spaces) => {
-                let plain = |space: &&str| {
-                    space.trim_start_matches("#tpu.memory_space<").trim_end_matches('>').to_owned()
-                };
-                spaces.iter().map(plain).collect::<Vec<_>>().join(" ")
-            }
-            None => "not to be seen".to_owned(),
-        };
-        [
-            format!("{}:{}", self.file, self.line),
-            or_empty(self.kernel_name.map(str::to_owned)),
-            runs_on.into_iter().flatten().collect::<Vec<_>>().join(" "),
-            body,
-            spaces,
-            colors(&self.input_memory_spaces),
-            colors(&self.output_memory_spaces),
-            or_empty(self.vmem_limit_bytes.map(|limit| limit.to_string())),
-            or_empty(self.collective_id.map(|id| id.to_string())),
-            if self.has_communication { "yes" } else { "no" }.to_owned(),
-            flags.join(" "),
-            self.unknown.join(" "),
-        ]
-    }
+/// A column of the table: its heading, and its cell for a call.
+type Column = (&'static str, fn(&Inspected<'_>) -> String);
+
+const COLUMNS: [Column; 12] = [
+    ("call", |call| format!("{}:{}", call.file, call.line)),
+    ("kernel", |call| call.kernel_name.unwrap_or_default().to_owned()),
+    ("runs on", |call| {
+        let device = call.device_type.as_deref().unwrap_or("tensorcore");
+        let parts = [Some(device), call.tiling.as_deref(), call.opt_level.as_deref()];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }),
+    ("body", |call| match call.body_bytes {
+        Some(bytes) => format!("{bytes} bytes"),
+        None => "no base64".to_owned(),
+    }),
+    ("spaces in the body", |call| match &call.body_memory_spaces {
+        Some(spaces) => {
+            let plain = |space: &&str| {
+                space.trim_start_matches("#tpu.memory_space<").trim_end_matches('>').to_owned()
+            };
+            spaces.iter().map(plain).collect::<Vec<_>>().join(" ")
+        }
+        None => "unknown".to_owned(),
+    }),
+    ("inputs", |call| colors(&call.input_memory_spaces)),
+    ("outputs", |call| colors(&call.output_memory_spaces)),
+    ("vmem limit", |call| shown_if_there(call.vmem_limit_bytes)),
+    ("collective id", |call| shown_if_there(call.collective_id)),
+    ("communicates", |call| if call.has_communication { "yes" } else { "no" }.to_owned()),
+    ("flags", |call| {
+        let flags = call.flags.iter().map(|(name, value)| format!("{name}={value}"));
+        flags.collect::<Vec<_>>().join(" ")
+    }),
+    ("unknown", |call| call.unknown.join(" ")),
+];
+
+fn shown_if_there(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// The coloured values, each with its number.
+/// The colored values, each with its number.
 fn colors(names: &[Option<String>]) -> String {
     let colored = names.iter().enumerate();
     let colored = colored.filter_map(|(number, name)| Some(format!("{number}:{}", name.as_ref()?)));

@@ -29,7 +29,7 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// When to colour the output; NO_COLOR is respected
+    /// When to color the output; NO_COLOR is respected
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: clap::ColorChoice,
 }

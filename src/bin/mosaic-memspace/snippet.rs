@@ -16,7 +16,7 @@ const FAR: usize = 200;
 const AROUND: usize = 60;
 
 /// One diagnostic about a part of a text.
-pub(crate) fn render(diagnostic: &Diagnostic, input: &Input, span: &Span, colours: bool) -> String {
+pub(crate) fn render(diagnostic: &Diagnostic, input: &Input, span: &Span, colors: bool) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -42,7 +42,7 @@ pub(crate) fn render(diagnostic: &Diagnostic, input: &Input, span: &Span, colour
         title.element(Origin::path(&*name).line(*line).char_column(*column)).element(snippet)
     };
     let report = [group.element(Level::HELP.message(&*diagnostic.help))];
-    let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+    let renderer = if colors { Renderer::styled() } else { Renderer::plain() };
     renderer.decor_style(DecorStyle::Ascii).render(&report)
 }
 

@@ -1,4 +1,4 @@
-//! Aliases: an output in the buffer of an input, and what is wrong with them.
+//! Aliases: outputs that take the buffer of an input, and what can be wrong with them.
 
 use super::color::{Color, ColorFault, InputColor};
 use crate::dtype::Dtype;
@@ -8,10 +8,10 @@ use crate::rules::Role;
 use crate::word::Joined;
 use std::fmt;
 
-/// An output in the buffer of an input (JAX: `input_output_aliases`).
+/// An output that takes the buffer of an input (JAX: `input_output_aliases`).
 ///
-/// Inputs are counted from 0 with scalar prefetch first; what XLA is handed counts
-/// dynamic grid bounds before both ([`shifted`](Self::shifted)).
+/// Inputs are counted from 0 with scalar prefetch first. In the custom call, dynamic grid
+/// bounds are counted before both ([`shifted`](Self::shifted)).
 ///
 /// ```
 /// use mosaic_memspace::custom_call::Alias;
@@ -26,8 +26,8 @@ pub struct Alias {
 }
 
 impl Alias {
-    /// The alias as XLA is handed it, of a kernel with so many dynamic grid bounds,
-    /// which are operands before all others.
+    /// The alias as the custom call has it, for a kernel with this many dynamic grid
+    /// bounds: they are operands before all others.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::Alias;
@@ -39,7 +39,7 @@ impl Alias {
         Self { input: self.input.saturating_add(dynamic_grid_bounds), ..self }
     }
 
-    /// Holds the input's shape and element type against the output's.
+    /// Compares the shape and the element type of the input with those of the output.
     ///
     /// # Errors
     /// [`AliasFault::Mismatch`] unless they are equal.
@@ -94,14 +94,14 @@ impl fmt::Display for Alias {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AliasFault {
-    /// A value in a space that has no colour.
+    /// A value placed in a space that has no color.
     #[error("{role} {index}: {fault}")]
     Color {
         /// Whether it is an input or an output.
         role: Role,
         /// Its number.
         index: usize,
-        /// Why it has no colour.
+        /// Why it has no color.
         #[source]
         fault: ColorFault,
     },
@@ -120,12 +120,12 @@ pub enum AliasFault {
     Repeated {
         /// The alias.
         alias: Alias,
-        /// Which of its numbers is named twice.
+        /// Which of its numbers an earlier alias names.
         role: Role,
-        /// The alias before it that names it.
+        /// The earlier alias that names it.
         before: Alias,
     },
-    /// Both ends placed, in different spaces.
+    /// Both ends are placed, in different spaces.
     #[error(
         "memory space conflict for alias {alias}: input {} is in {input}, output {} in {output}",
         .alias.input, .alias.output
@@ -133,9 +133,9 @@ pub enum AliasFault {
     Conflict {
         /// The alias.
         alias: Alias,
-        /// The input's colour.
+        /// The input's color.
         input: Color,
-        /// The output's colour.
+        /// The output's color.
         output: Color,
     },
     /// Arrays that do not fit in one buffer.
@@ -210,7 +210,7 @@ impl AliasFault {
     }
 }
 
-/// What JAX accepts, and what does not do what it says.
+/// What JAX accepts although it does not do what it says.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{Alias, HbmSpecs, Placed, alias_colors};
@@ -230,7 +230,7 @@ impl AliasFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AliasWarning {
-    /// A value whose annotated memory an alias takes from it.
+    /// A value that an alias moves out of its annotated memory.
     #[error(
         "{role} {} is in {space}, but its alias {alias} places it in {color}: {space} is lost",
         named(*.alias, *.role)
@@ -279,10 +279,10 @@ impl Fault for AliasWarning {
     }
 }
 
-/// The colours of a kernel's inputs and outputs, as the custom call has them.
+/// The colors of a kernel's inputs and outputs, as the custom call has them.
 ///
-/// A side without colours is `None` where JAX makes no list for it: unless a value on
-/// it is annotated (`host` alone does not count among inputs) or is given a colour.
+/// A side without colors is `None` where JAX makes no list for it: unless a value on
+/// it is annotated (`host` alone does not count among inputs) or is given a color.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::AliasColors;
@@ -290,13 +290,13 @@ impl Fault for AliasWarning {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AliasColors {
-    /// By input; other colours than an input may have are left out.
+    /// For each input; colors that an input cannot have are left out.
     pub inputs: Option<Vec<Option<InputColor>>>,
-    /// By output.
+    /// For each output.
     pub outputs: Option<Vec<Option<Color>>>,
 }
 
-/// All that is wrong with a kernel's placed values and aliases.
+/// All faults of a kernel's placed values and aliases.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{Alias, HbmSpecs, Placed, alias_colors};
@@ -315,12 +315,12 @@ pub struct AliasColors {
 #[error("{}", Joined(errors))]
 #[non_exhaustive]
 pub struct AliasFaults {
-    /// What is refused; at least one.
+    /// The faults; at least one.
     pub errors: Vec<AliasFault>,
-    /// What is accepted, but does not do what it says.
+    /// The warnings.
     pub warnings: Vec<AliasWarning>,
-    /// The colours that the errors leave: a refused alias carries none, and a value
-    /// keeps its own where two are in conflict.
+    /// The colors apart from the errors: a refused alias carries no color, and in a
+    /// conflict each value keeps its own.
     pub colors: AliasColors,
 }
 

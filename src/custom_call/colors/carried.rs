@@ -1,4 +1,4 @@
-//! The colours that the two ends of an alias share.
+//! How aliases carry colors between their two ends.
 
 use super::alias::{Alias, AliasColors, AliasFault, AliasFaults, AliasWarning};
 use super::color::{Color, InputColor, jax_color};
@@ -8,7 +8,7 @@ use crate::resolve::resolve;
 use crate::rules::Role;
 use std::collections::{HashMap, HashSet};
 
-/// Where an author put an input or an output.
+/// The spaces that an author gave an input or an output.
 ///
 /// ```
 /// use mosaic_memspace::MemorySpace;
@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Placed {
-    /// The space annotated on the value itself; JAX colours by it alone.
+    /// The space annotated on the value itself; JAX colors by it alone.
     pub annotated: Option<MemorySpace>,
     /// The space of its block spec.
     pub block_spec: Option<MemorySpace>,
@@ -35,7 +35,7 @@ impl Placed {
     }
 }
 
-/// What is done with a block spec of hbm on a value that nothing places.
+/// What a block spec of hbm does on a value that nothing places.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::HbmSpecs;
@@ -43,21 +43,21 @@ impl Placed {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HbmSpecs {
-    /// As JAX: nothing, so that the compiler may place the value elsewhere. A warning
-    /// says so.
+    /// Nothing, as in JAX: the compiler may place the value elsewhere. There is a
+    /// warning.
     #[default]
     LeaveUncolored,
-    /// The value, and what it is aliased with, is coloured hbm (asked of JAX in its
-    /// issues 39744 and 39838).
+    /// It colors the value, and what it is aliased with, hbm (requested in JAX's issues
+    /// 39744 and 39838).
     Color,
 }
 
-/// The colours of a kernel's inputs and outputs: those of their annotations, carried
+/// The colors of a kernel's inputs and outputs: those of their annotations, carried
 /// through the aliases from inputs to outputs and then from outputs to inputs.
 ///
-/// Colours are [`jax_color`]'s, and so is the answer where there is one in both;
-/// besides, every alias has to name an input and an output, none of them twice, and
-/// what JAX loses silently is warned of.
+/// The colors are those of [`jax_color`]. Where JAX has an answer and this function has
+/// one, they are the same. In addition, every alias must name an input and an output that
+/// no other alias names, and there is a warning for every space that JAX loses silently.
 ///
 /// # Errors
 /// Every [`AliasFault`], with the warnings: of the inputs, the outputs, then the
@@ -111,14 +111,14 @@ pub fn alias_colors(
     }
 }
 
-/// The colours as JAX has them (`_resolve_memory_spaces`), which lets an input or an
+/// The colors as JAX has them (`_resolve_memory_spaces`), which lets an input or an
 /// output be aliased twice.
 ///
-/// Python would count a negative number from the end; here there is none.
+/// Python would count negative numbers from the end; here numbers are never negative.
 ///
 /// # Errors
-/// The first [`AliasFault`] that JAX meets: an alias out of range, an output's colour,
-/// an input's colour, then a conflict in the order of the two passes.
+/// The first [`AliasFault`] that JAX meets: an alias out of range, an output's color,
+/// an input's color, then a conflict in the order of the two passes.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{Alias, Placed, jax_alias_colors};
@@ -146,7 +146,7 @@ pub fn jax_alias_colors(
     }
     let mut errors = Vec::new();
     let own = Own::new(inputs, outputs, core_type, |error| errors.push(error));
-    // Outputs are looked at first.
+    // JAX checks the outputs first.
     errors.sort_by_key(|error| error.role() != Some(Role::Output));
     let mut sides = own.listed(inputs, outputs);
     errors.extend(sides.carry_both_ways(inputs.len(), outputs.len(), aliases));
@@ -156,7 +156,7 @@ pub fn jax_alias_colors(
     }
 }
 
-/// The colours of the annotations, before any alias.
+/// The colors of the annotations, before any alias.
 struct Own {
     inputs: Vec<Option<Color>>,
     outputs: Vec<Option<Color>>,
@@ -194,7 +194,7 @@ impl Own {
     }
 }
 
-/// Whether an input annotated so makes JAX list the inputs' colours.
+/// Whether an input with this annotation makes JAX list the inputs' colors.
 const fn counts_among_inputs(space: MemorySpace) -> bool {
     match space {
         MemorySpace::HOST => false,
@@ -210,7 +210,7 @@ const fn counts_among_inputs(space: MemorySpace) -> bool {
 }
 
 /// Whether a value annotated so lies in a memory, which is lost when it gets the
-/// colour of another.
+/// color of another.
 const fn is_a_memory(space: MemorySpace) -> bool {
     match space {
         MemorySpace::HOST | MemorySpace::Tpu(_) | MemorySpace::Core(_) => true,
@@ -225,14 +225,14 @@ const fn is_a_memory(space: MemorySpace) -> bool {
 
 type Colors = Vec<Option<Color>>;
 
-/// The colours on the way.
+/// The colors while they are carried.
 struct Sides {
     inputs: Option<Colors>,
     outputs: Option<Colors>,
 }
 
 impl Sides {
-    /// JAX's two passes; conflicts in the order in which they are met, each once.
+    /// JAX's two passes. Each conflict is reported once, in the order in which it is found.
     fn carry_both_ways(
         &mut self,
         inputs: usize,
@@ -261,7 +261,7 @@ impl Sides {
         conflicts
     }
 
-    /// The values that only a block spec of hbm places.
+    /// The values that nothing places but a block spec of hbm.
     fn unplaced(
         &self,
         inputs: &[Placed],
@@ -302,11 +302,11 @@ impl Sides {
                 AliasWarning::SpaceLost { .. } => {}
             }
         }
-        // No conflict can come of it: a pair with a colour has it on both sides by now.
+        // This causes no conflict: both ends of an alias have the same color by now.
         self.carry_both_ways(inputs, outputs, aliases);
     }
 
-    /// The memories that an alias took from a value.
+    /// The values that an alias moved out of their memory.
     fn lost(
         &self,
         inputs: &[Placed],
@@ -350,9 +350,9 @@ impl Sides {
     }
 }
 
-/// Carries colours over pairs of places, and makes the list where there is none and
-/// one is carried; a conflict is told by the pair's number, the colour carried and the
-/// one that was there.
+/// Carries colors from the first to the second place of each pair. The list of the second
+/// places is made when a color is carried to it. A conflict is reported as the number of
+/// the pair, the color carried and the color that was there.
 fn carry(
     from: &[Option<Color>],
     to: &mut Option<Colors>,
@@ -389,7 +389,7 @@ fn in_range(alias: Alias, inputs: usize, outputs: usize) -> Result<(), AliasFaul
     Ok(())
 }
 
-/// The aliases that name an input and an output each, none of them again.
+/// The aliases that name an input and an output that no alias before them names.
 pub(in crate::custom_call) fn sound(
     inputs: usize,
     outputs: usize,
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hbm_spec_is_told_or_coloured_where_nothing_else_places_the_value() {
+    fn an_hbm_spec_is_told_or_colored_where_nothing_else_places_the_value() {
         let inputs = [HBM_SPEC, NOTHING];
         let outputs = [NOTHING, NOTHING];
         let (colors, warnings) = placed(&inputs, &outputs, &[SAME], HbmSpecs::LeaveUncolored);

@@ -1,4 +1,4 @@
-//! Colours: the numbers by which XLA knows the memory space of an operand.
+//! Colors: the numbers by which XLA knows the memory space of an operand.
 
 use crate::core_type::CoreType;
 use crate::error::{Code, Fault, UnknownWord};
@@ -7,13 +7,13 @@ use crate::word::word_impls;
 use std::fmt;
 use std::str::FromStr;
 
-/// One list gives the colours, their words, their numbers, and the inverse of both.
+/// Defines the colors: one list gives their words, their numbers, and both inverses.
 macro_rules! colors {
     ($($name:ident $word:literal $number:literal $summary:literal;)*) => {
         /// A memory space as XLA's buffer assignment numbers it (JAX:
         /// `tpu_custom_call.MemorySpace`).
         ///
-        #[doc = include_str!("../../../docs/colours.md")]
+        #[doc = include_str!("../../../docs/colors.md")]
         ///
         /// ```
         /// use mosaic_memspace::custom_call::Color;
@@ -50,7 +50,7 @@ macro_rules! colors {
                 }
             }
 
-            /// The colour with this number, or `None` when JAX knows none.
+            /// The color with this number, or `None` when JAX knows none.
             ///
             /// ```
             /// use mosaic_memspace::custom_call::Color;
@@ -87,7 +87,7 @@ colors! {
 }
 
 impl Color {
-    /// Every colour, in the order of the numbers.
+    /// Every color, in the order of the numbers.
     ///
     /// ```
     /// assert_eq!(mosaic_memspace::custom_call::Color::ALL.len(), 9);
@@ -103,7 +103,7 @@ impl Color {
         self as u8
     }
 
-    /// The space to annotate a value with so that it has this colour in a kernel
+    /// The space to annotate a value with so that it has this color in a kernel
     /// of any core type.
     ///
     /// ```
@@ -129,7 +129,7 @@ impl Color {
     }
 }
 
-word_impls!(Color, "a colour");
+word_impls!(Color, "a color");
 
 impl FromStr for Color {
     type Err = UnknownWord;
@@ -140,18 +140,18 @@ impl FromStr for Color {
 }
 
 fn unknown(word: &str) -> UnknownWord {
-    UnknownWord::new(Code::UnknownColor, "unknown colour", Color::WORDS, word)
+    UnknownWord::new(Code::UnknownColor, "unknown color", Color::WORDS, word)
 }
 
-/// The colour of a value annotated with `space`, in a kernel for cores of type
-/// `core_type`: `None` when XLA is told nothing.
+/// The color of a value annotated with `space`, in a kernel for cores of type
+/// `core_type`; `None` when the value has no color.
 ///
-/// Only a space annotated on the value itself colours it; a block spec does not.
-/// A tag beats the kernel's core type, and a tag that names the kernel's own core
-/// type changes nothing. [`jax_color`] answers otherwise in three places.
+/// Only a space annotated on the value itself colors it; a block spec does not.
+/// A tag counts before the kernel's core type, and a tag with the kernel's own core type
+/// changes nothing. [`jax_color`] differs in three places.
 ///
 /// # Errors
-/// [`ColorFault`] for a SparseCore's vmem, which has no colour.
+/// [`ColorFault`] for a SparseCore's vmem, which has no color.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{Color, color};
@@ -180,7 +180,7 @@ pub const fn color(
     }
 }
 
-/// The colour that JAX gives (`_get_memory_space_from_aval`):
+/// The color that JAX gives (`_get_memory_space_from_aval`):
 ///
 /// | written | tc | sc_scalar_subcore | sc_vector_subcore |
 /// | --- | --- | --- | --- |
@@ -198,7 +198,7 @@ pub const fn color(
 /// | smem@sc_vector_subcore | sc_vector_smem 12 | sc_vector_smem 12 | sc_vector_smem 12 |
 /// | semaphore_mem@sc_vector_subcore | sc_vector_semaphore_mem 10 | sc_vector_semaphore_mem 10 | sc_vector_semaphore_mem 10 |
 ///
-/// Every other word, and no space, has no colour.
+/// Every other word has no color, and neither has a value without a space.
 ///
 /// It is as [`color`], but
 ///
@@ -243,7 +243,7 @@ pub const fn jax_color(
     }
 }
 
-/// The colour of a space of the core type that owns it.
+/// The color of a space of the core type that owns it.
 const fn owned(space: TpuSpace, owner: CoreType) -> Result<Option<Color>, ColorFault> {
     use CoreType::{ScScalarSubcore, ScVectorSubcore, Tc};
     Ok(Some(match (space, owner) {
@@ -273,17 +273,17 @@ const fn owned(space: TpuSpace, owner: CoreType) -> Result<Option<Color>, ColorF
 /// let vmem = MemorySpace::Core(CoreMemorySpace::VmemOfScVectorSubcore);
 /// assert_eq!(
 ///     jax_color(Some(vmem), CoreType::Tc).unwrap_err().to_string(),
-///     "vmem of sc_vector_subcore has no colour; only tc's vmem has"
+///     "vmem of sc_vector_subcore has no color; only tc's vmem has"
 /// );
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColorFault {
     /// vmem of a SparseCore.
-    #[error("vmem of {0} has no colour; only tc's vmem has")]
+    #[error("vmem of {0} has no color; only tc's vmem has")]
     Vmem(CoreType),
-    /// Untagged semaphore memory in a vector subcore kernel, to JAX.
-    #[error("untagged semaphore_mem has no colour in a sc_vector_subcore kernel")]
+    /// Untagged semaphore memory in a vector subcore kernel, which JAX refuses.
+    #[error("untagged semaphore_mem has no color in a sc_vector_subcore kernel")]
     UntaggedSemaphore,
 }
 
@@ -308,9 +308,9 @@ impl Fault for ColorFault {
     }
 }
 
-/// A colour that an input of a kernel may have.
+/// A color that an input of a kernel may have.
 ///
-/// `smem` is one of them, but JAX does not write it: XLA places no input there.
+/// `smem` is one of them, but JAX does not write it, since XLA places no input there.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{Color, InputColor};
@@ -349,7 +349,7 @@ impl InputColor {
         }
     }
 
-    /// The colour.
+    /// The color.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{Color, InputColor};
@@ -383,14 +383,14 @@ impl fmt::Display for InputColor {
     }
 }
 
-/// A colour that no input can have (JAX: a `NotImplementedError` when the JSON is
+/// A color that no input can have (JAX: a `NotImplementedError` when the JSON is
 /// written).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an input cannot be placed in {0}; input_memory_space_colors takes hbm, vmem and smem")]
 pub struct InputColorFault(Color);
 
 impl InputColorFault {
-    /// The colour.
+    /// The color.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{Color, InputColor};
@@ -407,9 +407,9 @@ impl Fault for InputColorFault {
     }
 }
 
-/// A colour as it came from outside: a number, known or not.
+/// A color from outside: a number that JAX may know or not.
 ///
-/// The compiler writes colours of its own, and XLA's dumps write numbers as strings.
+/// The compiler writes colors of its own, and XLA's dumps write numbers as strings.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{Color, ColorNumber};
@@ -425,7 +425,7 @@ impl Fault for InputColorFault {
 pub struct ColorNumber(i64);
 
 impl ColorNumber {
-    /// The colour with this number.
+    /// The color with this number.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::ColorNumber;
@@ -435,7 +435,7 @@ impl ColorNumber {
         Self(number)
     }
 
-    /// The number, as it came.
+    /// The number as it was given.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{Color, ColorNumber};
@@ -445,7 +445,7 @@ impl ColorNumber {
         self.0
     }
 
-    /// The colour, when it is one that JAX knows.
+    /// The color, when it is one that JAX knows.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{Color, ColorNumber};
@@ -470,7 +470,7 @@ impl TryFrom<ColorNumber> for Color {
     }
 }
 
-/// The colour's word, or the number of an unknown one.
+/// The color's word, or the number of an unknown one.
 impl fmt::Display for ColorNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.known() {
@@ -480,7 +480,7 @@ impl fmt::Display for ColorNumber {
     }
 }
 
-/// From a number in decimal digits, or from a colour's word.
+/// From a number in decimal digits, or from a color's word.
 impl FromStr for ColorNumber {
     type Err = UnknownWord;
 
@@ -498,7 +498,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_colour_comes_back_from_its_word_its_number_and_its_space() {
+    fn every_color_comes_back_from_its_word_its_number_and_its_space() {
         for &known in Color::ALL {
             assert_eq!(known.as_str().parse(), Ok(known));
             assert_eq!(Color::from_number(known.number().into()), Some(known));
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_no_colour_are_kept() {
+    fn numbers_that_are_no_color_are_kept() {
         let known: Vec<i64> = Color::ALL.iter().map(|color| color.number().into()).collect();
         for number in (-300..300).chain([i64::MIN, i64::MAX]) {
             let foreign: ColorNumber = number.to_string().parse().unwrap();

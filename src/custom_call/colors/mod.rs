@@ -1,4 +1,4 @@
-//! Colours: where XLA puts operands and results, and what aliases make of it.
+//! Colors: where XLA puts operands and results, and how aliases change that.
 
 pub(super) mod alias;
 pub(super) mod carried;

@@ -1,5 +1,4 @@
-//! A kernel's body: the bytes, the base64 that it is handed over as, and what can be
-//! seen in it.
+//! A kernel's body: its bytes, its base64 in the config, and what can be read from it.
 
 use crate::attribute::MemorySpaceAttr;
 use crate::error::{Code, Fault};
@@ -18,7 +17,7 @@ use std::collections::BTreeSet;
 pub enum Body<'a> {
     /// The bytes themselves.
     Bytes(&'a [u8]),
-    /// Their base64, as it was read and not yet looked at.
+    /// Their base64 as it was read. It has not been decoded yet, and may be invalid.
     Base64(Base64<'a>),
 }
 
@@ -32,7 +31,7 @@ impl Body<'_> {
     /// The bytes, decoded now if they were read.
     ///
     /// # Errors
-    /// [`InvalidBase64`]: what was read is no base64.
+    /// [`InvalidBase64`]: what was read is not base64.
     ///
     /// ```
     /// # #[cfg(feature = "read")] {
@@ -66,7 +65,7 @@ impl Body<'_> {
 
 /// A string that was read where base64 is expected.
 ///
-/// Borrowed from the JSON it stands there as it is; owned, it held an escape.
+/// It is borrowed from the JSON, or owned if it contained an escape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base64<'a>(pub(super) Cow<'a, str>);
 
@@ -89,7 +88,7 @@ impl Base64<'_> {
     }
 }
 
-/// A string that should be base64, and is none.
+/// A string that should be base64, but is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a string of {length} characters is no base64")]
 pub struct InvalidBase64 {
@@ -121,7 +120,7 @@ impl Fault for InvalidBase64 {
 pub fn body_memory_spaces(body: &[u8]) -> Option<Vec<&str>> {
     const BYTECODE: &[u8] = b"ML\xefR";
     const BEGIN: &[u8] = b"#tpu.memory_space<";
-    /// Bytes that a memory space takes at most; what is longer is something else.
+    /// The longest text of a memory space in bytes. Longer texts are something else.
     const LONGEST: usize = 100;
 
     if !body.starts_with(BYTECODE) && std::str::from_utf8(body).is_err() {

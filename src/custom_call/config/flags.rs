@@ -35,7 +35,7 @@ impl Flags {
         Self::default()
     }
 
-    /// Flags as they came from outside.
+    /// Checks flags from outside.
     ///
     /// # Errors
     /// Every [`FlagFault`], in the order of the flags.
@@ -68,8 +68,8 @@ impl Flags {
         if errors.is_empty() { Ok(flags) } else { Err(errors) }
     }
 
-    /// Sets a flag. One that is already there keeps its place, as in Python's dict,
-    /// and its value before is given back.
+    /// Sets a flag, and returns the value that it had. A flag that is set again keeps its
+    /// place, as in Python's dict.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{FlagName, FlagValue, Flags};
@@ -127,7 +127,7 @@ impl Flags {
     }
 }
 
-/// Equal when names, values and order are.
+/// Flags are equal when their names, values and order are.
 impl PartialEq for Flags {
     fn eq(&self, other: &Self) -> bool {
         self.entries == other.entries
@@ -137,7 +137,7 @@ impl PartialEq for Flags {
 /// A flag's name: ASCII, without quotes, backslashes and control characters, so that
 /// it is its own JSON text.
 ///
-/// JAX writes a name as it is: a quote in it breaks the JSON.
+/// JAX does not escape a name, so a quote in it breaks the JSON.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::FlagName;
@@ -206,7 +206,7 @@ pub enum FlagValue {
 }
 
 impl FlagValue {
-    /// The value of the flag `name` as it came from outside.
+    /// Checks a value from outside for the flag `name`.
     ///
     /// # Errors
     /// [`FlagFault::NonFinite`], and [`FlagFault::InvalidValue`] for anything but a
@@ -237,7 +237,7 @@ impl FlagValue {
     }
 }
 
-/// A flag's value as an author, or a JSON, may hold it.
+/// A flag's value as an author may write it, or as JSON may have it.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::WrittenFlagValue;
@@ -251,7 +251,7 @@ pub enum WrittenFlagValue {
     Int(i64),
     /// A float, finite or not.
     Float(f64),
-    /// A string: JAX takes it, and fails when it writes the JSON.
+    /// A string. JAX accepts it, and fails when it writes the JSON.
     Str(String),
     /// Anything else, in its own text.
     Other(String),
@@ -329,7 +329,7 @@ pub enum FlagFault {
     /// A name that is not its own JSON text.
     #[error("flag name {} holds {character:?}, which would break the JSON", Shown(name))]
     NameUnsafe {
-        /// The name, as it came.
+        /// The name as it was given.
         name: String,
         /// The first character that breaks it.
         character: char,
@@ -353,7 +353,7 @@ pub enum FlagFault {
 }
 
 impl FlagFault {
-    /// The flag's name, as it came.
+    /// The flag's name as it was given.
     pub fn name(&self) -> &str {
         match self {
             Self::NameUnsafe { name, .. }

@@ -32,7 +32,7 @@ pub enum OneCoreMark {
 pub struct LibtpuVersion([u32; 3]);
 
 impl LibtpuVersion {
-    /// The newest that this crate was checked against: 0.0.52.
+    /// The newest version that this crate was tested against: 0.0.52.
     pub const NEWEST: Self = Self::new(0, 0, 52);
 
     const FIRST_WITH_CORE_IDS: Self = Self::new(0, 0, 50);
@@ -63,8 +63,8 @@ impl LibtpuVersion {
 impl FromStr for LibtpuVersion {
     type Err = UnknownLibtpuVersion;
 
-    /// Reads three numbers with points between them; what a point or a plus sets
-    /// apart behind them is not looked at.
+    /// Reads three numbers with points between them. A suffix after another point or a
+    /// plus is ignored.
     fn from_str(text: &str) -> Result<Self, UnknownLibtpuVersion> {
         let mut parts = text.split(['.', '+']).map(str::parse);
         match (parts.next(), parts.next(), parts.next()) {
@@ -76,7 +76,7 @@ impl FromStr for LibtpuVersion {
     }
 }
 
-/// A text that is no version of libtpu.
+/// A text that is not a version of libtpu.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown libtpu version: {0}; expected three numbers, as in 0.0.52")]
 pub struct UnknownLibtpuVersion(Word);

@@ -147,7 +147,7 @@ backend_config! {
 }
 
 impl<'a> BackendConfig<'a> {
-    /// A config of a body alone: everything else as when its key is absent.
+    /// A config with a body alone: everything else is as if its key were absent.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::BackendConfig;
@@ -158,8 +158,7 @@ impl<'a> BackendConfig<'a> {
         Self { body: Body::Bytes(body), ..Self::default() }
     }
 
-    /// The bytes of VMEM that the kernel may have in one piece, or `None` for the
-    /// chip's default.
+    /// The bytes of VMEM that the kernel may use, or `None` for the chip's default.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::BackendConfig;
@@ -170,8 +169,8 @@ impl<'a> BackendConfig<'a> {
         Some(vmem.size)
     }
 
-    /// Sets the bytes of VMEM that the kernel may have in one piece. What is too
-    /// large is cut to the chip's limit by the compiler, without a word.
+    /// Sets the bytes of VMEM that the kernel may use. The compiler lowers a number that is
+    /// too large to the chip's limit, without a message.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::BackendConfig;
@@ -184,7 +183,7 @@ impl<'a> BackendConfig<'a> {
         self.scoped_memory_configs.extend(limit.map(ScopedMemory::vmem));
     }
 
-    /// Places the results: an entry each, `None` where XLA may choose.
+    /// Places the results: one entry for each, `None` where XLA may choose.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{BackendConfig, Color};
@@ -205,7 +204,7 @@ impl<'a> BackendConfig<'a> {
         self.output_memory_space_colors = colored.collect();
     }
 
-    /// Places the operands: an entry each, `None` where XLA may choose. As in JAX,
+    /// Places the operands: one entry for each, `None` where XLA may choose. As in JAX,
     /// `smem` is left out: XLA places no operand there.
     ///
     /// ```
@@ -224,7 +223,7 @@ impl<'a> BackendConfig<'a> {
         self.input_memory_space_colors = colored.collect();
     }
 
-    /// Sets the compiler flags of this kernel; no flags are not the same as none given.
+    /// Sets the compiler flags of this kernel. An empty list is written, `None` is not.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{BackendConfig, Flags};
@@ -239,7 +238,7 @@ impl<'a> BackendConfig<'a> {
         });
     }
 
-    /// Makes it a SparseCore kernel's. Without a tiling it is compact, as JAX writes
+    /// Makes it the config of a SparseCore kernel. Without a tiling it is compact, as JAX writes
     /// it; `one_core` tells the compiler that the kernel runs on one core.
     ///
     /// ```

@@ -1,8 +1,8 @@
-//! What is not known, and kept: words of later versions, values of any kind.
+//! Unknown words and values, kept as they were read.
 
 use std::fmt;
 
-/// A word of a closed set, or another that was read and is kept.
+/// A word of a closed set, or an unknown one that was read and is kept.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{Open, Tiling};
@@ -12,7 +12,7 @@ use std::fmt;
 pub enum Open<'a, T> {
     /// One of the set.
     Known(T),
-    /// Another, as the JSON text that it is.
+    /// An unknown one, as its JSON text.
     Other(RawJson<'a>),
 }
 
@@ -31,9 +31,9 @@ impl<T> Open<'_, T> {
     }
 }
 
-/// A JSON value that was read, kept as the text that it was.
+/// A JSON value, kept as the text that was read.
 ///
-/// Only reading makes one, so it is always valid JSON.
+/// It can only be made by reading, so it is always valid JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawJson<'a>(pub(super) &'a str);
 

@@ -6,15 +6,18 @@ use super::config::BackendConfig;
 use super::config::read::InvalidConfig;
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 use std::ops::Range;
 use tokens::{Brackets, Escapes, Token, Tokens, unescape};
 
-/// A dump that is being searched. It may be of any length: it takes as much memory
-/// as its longest line, twice.
+/// A dump that is being searched for calls.
 ///
-/// An instruction of HLO goes on over line ends where its attributes hold JSON with
-/// line ends, as before XLA's optimisations; it counts as one line, its first.
+/// The dump may be of any length. One line of it is held in memory at a time, and a
+/// line is longer than [`LONGEST_LINE`] only in a broken dump, or where it prints a
+/// large constant: such a line is reported, passed over, and the search goes on.
+///
+/// An instruction of HLO may continue on further lines, where its attributes hold JSON
+/// with line ends, as before XLA's optimizations. It counts as one line, its first.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::Dump;
@@ -27,21 +30,50 @@ use tokens::{Brackets, Escapes, Token, Tokens, unescape};
 /// assert_eq!((call.line, call.kernel_name.as_deref()), (2, Some("k")));
 /// assert_eq!((call.operands, call.results), (1, 1));
 /// assert!(dump.next_call()?.is_none());
-/// # Ok::<(), std::io::Error>(())
+/// # Ok::<(), mosaic_memspace::custom_call::DumpFault>(())
 /// ```
 #[derive(Debug)]
 pub struct Dump<R> {
     reader: R,
-    /// The line that is being searched, and those that it goes on in.
+    /// The line that is being searched, and those that it continues on.
     line: String,
-    /// A line that was read to see whether it goes on there; empty if there is none.
+    /// A line that was read to see whether the one before continues on it; empty if
+    /// there is none.
     ahead: String,
     /// The number of the line.
     number: u64,
     /// How many lines were read.
     read: u64,
-    /// The calls of the line that are still to be given out.
+    /// The calls of the line that have not been returned yet.
     found: VecDeque<Found>,
+    /// Bytes that a line may have.
+    longest: usize,
+}
+
+/// Bytes of the longest line of a dump that is searched, 128 MiB.
+///
+/// The body of a kernel stands in its call's line as base64. The bodies of real
+/// kernels take up to some MB there, so this leaves room for one that is ten times
+/// as large, while gzipped input, which may unpack to a thousand times its size,
+/// cannot take all of a machine's memory.
+pub const LONGEST_LINE: usize = 128 << 20;
+
+/// Why a dump, or a line of it, cannot be searched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DumpFault {
+    /// The reader failed.
+    #[error(transparent)]
+    Read(#[from] io::Error),
+    /// A line is longer than [`LONGEST_LINE`]. It has been passed over; the lines after
+    /// it can be searched.
+    #[error("line {line} is longer than {longest} bytes")]
+    LineTooLong {
+        /// The number of the line; the first is 1.
+        line: u64,
+        /// Bytes that a line may have.
+        longest: usize,
+    },
 }
 
 impl<R: BufRead> Dump<R> {
@@ -50,7 +82,7 @@ impl<R: BufRead> Dump<R> {
     /// ```
     /// use mosaic_memspace::custom_call::Dump;
     /// assert!(Dump::new(b"module {}".as_slice()).next_call()?.is_none());
-    /// # Ok::<(), std::io::Error>(())
+    /// # Ok::<(), mosaic_memspace::custom_call::DumpFault>(())
     /// ```
     pub const fn new(reader: R) -> Self {
         Self {
@@ -60,13 +92,15 @@ impl<R: BufRead> Dump<R> {
             number: 0,
             read: 0,
             found: VecDeque::new(),
+            longest: LONGEST_LINE,
         }
     }
 
     /// The next `tpu_custom_call`, or `None` at the end.
     ///
     /// # Errors
-    /// Those of the reader.
+    /// [`DumpFault::Read`]: the reader failed. [`DumpFault::LineTooLong`]: a line is too
+    /// long to be searched; the next call of this function goes on behind it.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::Dump;
@@ -76,9 +110,9 @@ impl<R: BufRead> Dump<R> {
     /// let call = dump.next_call()?.expect("there is one");
     /// assert_eq!(call.operands, 2);
     /// assert_eq!(call.config().map(|config| config.flag_configs), Ok(Some(vec![])));
-    /// # Ok::<(), std::io::Error>(())
+    /// # Ok::<(), mosaic_memspace::custom_call::DumpFault>(())
     /// ```
-    pub fn next_call(&mut self) -> io::Result<Option<DumpedCall<'_>>> {
+    pub fn next_call(&mut self) -> Result<Option<DumpedCall<'_>>, DumpFault> {
         while self.found.is_empty() {
             if !self.next_line()? {
                 return Ok(None);
@@ -89,7 +123,7 @@ impl<R: BufRead> Dump<R> {
     }
 
     /// Whether there is another line.
-    fn next_line(&mut self) -> io::Result<bool> {
+    fn next_line(&mut self) -> Result<bool, DumpFault> {
         if self.ahead.is_empty() {
             self.read_ahead()?;
         }
@@ -103,6 +137,10 @@ impl<R: BufRead> Dump<R> {
                 if self.ahead.is_empty() || begins_instruction(&self.ahead) {
                     break;
                 }
+                if self.line.len().saturating_add(self.ahead.len()) > self.longest {
+                    self.line = String::new();
+                    return Err(self.too_long(self.number));
+                }
                 self.line.push_str(&self.ahead);
                 self.ahead.clear();
             }
@@ -111,15 +149,40 @@ impl<R: BufRead> Dump<R> {
     }
 
     /// Reads a line, if there is one.
-    fn read_ahead(&mut self) -> io::Result<()> {
+    fn read_ahead(&mut self) -> Result<(), DumpFault> {
         let mut bytes = std::mem::take(&mut self.ahead).into_bytes();
         bytes.clear();
-        if self.reader.read_until(b'\n', &mut bytes)? > 0 {
+        // The line's end is not counted.
+        let most = u64::try_from(self.longest).unwrap_or(u64::MAX).saturating_add(1);
+        if self.reader.by_ref().take(most).read_until(b'\n', &mut bytes)? > 0 {
             self.read = self.read.saturating_add(1);
+        }
+        if bytes.len() > self.longest && !bytes.ends_with(b"\n") {
+            drop(bytes);
+            self.pass_line()?;
+            return Err(self.too_long(self.read));
         }
         self.ahead = String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         Ok(())
+    }
+
+    /// Passes over the rest of the line.
+    fn pass_line(&mut self) -> io::Result<()> {
+        loop {
+            let bytes = self.reader.fill_buf()?;
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let passed = end.map_or(bytes.len(), |end| end.saturating_add(1));
+            let is_last = end.is_some() || bytes.is_empty();
+            self.reader.consume(passed);
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    const fn too_long(&self, line: u64) -> DumpFault {
+        DumpFault::LineTooLong { line, longest: self.longest }
     }
 }
 
@@ -154,7 +217,7 @@ impl DumpedCall<'_> {
     /// let mut dump = Dump::new(b"stablehlo.custom_call @tpu_custom_call()".as_slice());
     /// let call = dump.next_call()?.expect("there is one");
     /// assert!(call.config().is_err());
-    /// # Ok::<(), std::io::Error>(())
+    /// # Ok::<(), mosaic_memspace::custom_call::DumpFault>(())
     /// ```
     pub fn config(&self) -> Result<BackendConfig<'_>, InvalidConfig> {
         BackendConfig::from_json(self.backend_config.as_deref().unwrap_or_default())
@@ -298,6 +361,7 @@ fn hlo(line: &str) -> Found {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, clippy::panic, reason = "tests")]
 mod tests {
     use super::*;
 
@@ -388,6 +452,45 @@ mod tests {
                 (26, cut)
             ]
         );
+    }
+
+    /// What a dump of these bytes holds, where a line may have 100 bytes: the lines of its
+    /// calls, the lines that are too long, and the most memory that was kept for a line.
+    fn bounded(reader: impl BufRead) -> (Vec<u64>, Vec<u64>, usize) {
+        let mut dump = Dump { longest: 100, ..Dump::new(reader) };
+        let (mut calls, mut too_long, mut kept) = (Vec::new(), Vec::new(), 0);
+        loop {
+            match dump.next_call() {
+                Ok(Some(call)) => calls.push(call.line),
+                Ok(None) => return (calls, too_long, kept),
+                Err(DumpFault::LineTooLong { line, longest: 100 }) => too_long.push(line),
+                Err(error) => panic!("{error}"),
+            }
+            kept = kept.max(dump.line.capacity()).max(dump.ahead.capacity());
+        }
+    }
+
+    #[test]
+    fn a_line_may_be_as_long_as_the_bound_and_no_longer() {
+        let call = "custom_call @tpu_custom_call(";
+        let line = |length: usize| format!("stablehlo.{call}{}", "%".repeat(length - 10 - 29));
+        let (fits, long, longer) = (line(100), line(101), line(5000));
+        let text = format!("{fits}\n{long}\n{fits}\n{longer}\n{fits}\r\n{fits}\n{longer}");
+        let (calls, too_long, kept) = bounded(text.as_bytes());
+        assert_eq!((calls, too_long), (vec![1, 3, 6], vec![2, 4, 5, 7]));
+        assert!(kept <= 2 * 101, "{kept} bytes");
+        assert_eq!(bounded(fits.as_bytes()).0, [1]);
+        let endless = io::BufReader::new(io::repeat(b'a').take(1 << 24));
+        assert_eq!(bounded(endless), (vec![], vec![1], 0));
+    }
+
+    #[test]
+    fn an_instruction_on_several_lines_is_no_longer_than_a_line_may_be() {
+        let call = format!("a = custom-call(), {HLO_TARGET}, b={{");
+        let (short, long) = (format!("{call}\n}}\n"), format!("{call}{}}}\n", "\n1".repeat(30)));
+        let (calls, too_long, kept) = bounded(format!("{short}{long}{short}").as_bytes());
+        assert_eq!((calls, too_long), (vec![1, 34], vec![3]));
+        assert!(kept <= 2 * 101, "{kept} bytes");
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! How the calls of a module are given collective ids.
+//! Assigns collective ids to the calls of a module.
 
 use super::collective_id::{BASE, CollectiveId, CollectiveIdFault, IdCall};
-use crate::word::words;
+use crate::error::words;
 use std::collections::{BTreeSet, HashMap};
 use strum::VariantArray;
 
 words! {
-    /// Which calls are given an id (JAX's `jax_pallas_auto_assign_collective_ids`).
+    /// Which calls are assigned an id (JAX's `jax_pallas_auto_assign_collective_ids`).
     ///
     /// ```
     /// use mosaic_memspace::custom_call::AutoAssign;
@@ -15,12 +15,12 @@ words! {
     /// ```
     #[derive(Default)]
     pub enum AutoAssign {
-        /// `no`: calls that tag their barrier semaphore.
+        /// `no`: those that tag their barrier semaphore.
         #[default]
         No,
-        /// `yes`: calls without an id of their own.
+        /// `yes`: those without an id set by the author.
         Yes,
-        /// `override`: all; what authors gave is ignored.
+        /// `override`: all; ids set by authors are ignored.
         Override,
     }
     path: "custom_call::AutoAssign",
@@ -30,7 +30,7 @@ words! {
     unknown: UnknownParamWord "unknown jax_pallas_auto_assign_collective_ids",
 }
 
-/// Where ids are looked for.
+/// Which id is the next one.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{IdCall, CollectiveIds, IdOptions, IdPolicy};
@@ -41,11 +41,11 @@ words! {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray)]
 pub enum IdPolicy {
-    /// The lowest that no call of the module has asked for; JAX from 0.11.2 on.
+    /// The lowest that no call of the module sets; JAX from 0.11.2 on.
     #[default]
     FirstFree,
-    /// The lowest from 7000 on that no call before has taken; JAX 0.11.1, which gives
-    /// ids to barrier calls alone and knows no tags.
+    /// The lowest from 7000 on that no earlier call has; JAX 0.11.1, which assigns ids
+    /// only to calls with a barrier, and has no tags.
     FromBase,
 }
 
@@ -71,7 +71,7 @@ impl IdPolicy {
     }
 }
 
-/// What ids given out depend on besides the module's calls.
+/// What the assigned ids depend on besides the calls of the module.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{IdCall, CollectiveIds, IdOptions, IdOrder, IdPolicy};
@@ -87,13 +87,13 @@ impl IdPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IdOptions {
-    /// Where ids are looked for.
+    /// Which id is the next one.
     pub policy: IdPolicy,
-    /// Which calls are given one.
+    /// Which calls are assigned one.
     pub auto_assign: AutoAssign,
-    /// Who is given the lower ids.
+    /// Which calls get the lower ids.
     pub order: IdOrder,
-    /// How many different ids may be given out: 25 in JAX
+    /// How many different ids may be assigned: 25 in JAX
     /// (`jax_pallas_auto_assign_collective_ids_limit`).
     pub limit: usize,
 }
@@ -109,7 +109,7 @@ impl IdOptions {
         Self { policy, auto_assign: AutoAssign::No, order: IdOrder::AsTheyCome, limit: 25 }
     }
 
-    /// The same, with these calls given an id.
+    /// The same options, with an id for these calls.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{AutoAssign, IdOptions, IdPolicy};
@@ -121,7 +121,7 @@ impl IdOptions {
         Self { auto_assign, ..self }
     }
 
-    /// The same, in this order.
+    /// The same options, with this order.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{IdOptions, IdOrder, IdPolicy};
@@ -132,7 +132,7 @@ impl IdOptions {
         Self { order, ..self }
     }
 
-    /// The same, with this limit.
+    /// The same options, with this limit.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{IdOptions, IdPolicy};
@@ -144,7 +144,7 @@ impl IdOptions {
     }
 }
 
-/// Who is given the lower ids.
+/// Which calls get the lower ids.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::IdOrder;
@@ -152,21 +152,21 @@ impl IdOptions {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IdOrder {
-    /// Who is lowered first, as in JAX: another order of kernels, other ids.
+    /// Those that are lowered first, as in JAX: the ids depend on the order of the kernels.
     #[default]
     AsTheyCome,
-    /// Who comes first among the module's tags, then among its kernels' bytes: the
-    /// same ids whatever order the kernels come in.
+    /// Those whose tag comes first in the alphabet, then those whose kernel's bytes come
+    /// first: the ids do not depend on the order of the kernels.
     ///
-    /// Every call's own id is taken before any is given out, so that none conflicts,
-    /// and a key beyond the limit fails each time, which JAX forgets.
+    /// The ids that authors set are reserved before any is assigned, so there are no
+    /// conflicts. A key beyond the limit fails each time; in JAX it fails only once.
     ByKey,
 }
 
-/// Gives ids to the calls of one module.
+/// Assigns ids to the calls of one module.
 ///
-/// Calls of one tag, or without a tag of one kernel, are given the same id, unless
-/// they differ in `skip_device_barrier`.
+/// Calls with the same tag get the same id, and so do calls of the same kernel without a
+/// tag, unless they differ in `skip_device_barrier`.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{AutoAssign, IdCall, CollectiveIds, IdOptions, IdPolicy};
@@ -188,7 +188,7 @@ pub struct CollectiveIds<'a> {
     options: IdOptions,
     given: HashMap<Key<'a>, Given>,
     taken: HashMap<CollectiveId, Taker>,
-    /// From the policy's first id to here, all are taken.
+    /// All ids from the policy's first one up to this one are taken.
     next: u32,
 }
 
@@ -210,7 +210,7 @@ pub fn collective_ids(
     calls.iter().map(|call| ids.assign(call)).collect()
 }
 
-/// What calls of one id have in common. Tags come before kernels.
+/// What calls with the same id have in common. Tags come before kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key<'a> {
     what: What<'a>,
@@ -236,12 +236,12 @@ struct Given {
 }
 
 impl<'a> CollectiveIds<'a> {
-    /// For a module that has these calls.
+    /// An allocator for a module with these calls.
     ///
-    /// What is done with them beforehand depends on the options: by
-    /// [`IdPolicy::FirstFree`] the ids that authors gave are taken, failing calls' too;
-    /// by [`IdOrder::ByKey`] all ids are given out. A call that is not among them can
-    /// be given an id later, but one that depends on when.
+    /// With [`IdPolicy::FirstFree`], the ids that authors set are reserved now, even those
+    /// of calls that will fail. With [`IdOrder::ByKey`], all ids are assigned now. A call
+    /// that is not among these can still get an id later; which one depends on when it
+    /// asks.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{CollectiveIds, IdOptions, IdPolicy};
@@ -278,13 +278,13 @@ impl<'a> CollectiveIds<'a> {
         ids
     }
 
-    /// The id of the next call, its own or given out; `None` when it has none and
-    /// needs none.
+    /// The id of the next call, set by its author or assigned; `None` when it has no id
+    /// and needs none.
     ///
     /// # Errors
-    /// [`CollectiveIdFault`]. As in JAX, a call that fails keeps its id taken, and by
-    /// [`IdOrder::AsTheyCome`] a key beyond the limit fails once, and is given its id
-    /// from then on.
+    /// [`CollectiveIdFault`]. As in JAX, the id of a call that fails stays reserved, and
+    /// with [`IdOrder::AsTheyCome`] a key beyond the limit fails once and gets its id
+    /// afterwards.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{
@@ -306,7 +306,7 @@ impl<'a> CollectiveIds<'a> {
         Ok(id)
     }
 
-    /// How many different ids were given out, authors' own left out.
+    /// How many different ids were assigned, without those that authors set.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{IdCall, CollectiveIds, IdOptions, IdPolicy};
@@ -320,8 +320,8 @@ impl<'a> CollectiveIds<'a> {
         self.given.len()
     }
 
-    /// Whether more ids were given out than the limit. By [`IdPolicy::FromBase`] JAX
-    /// only warns of it.
+    /// Whether more ids were assigned than the limit. With [`IdPolicy::FromBase`], JAX
+    /// only warns about it.
     ///
     /// ```
     /// use mosaic_memspace::custom_call::{AutoAssign, IdCall, CollectiveIds, IdOptions, IdPolicy};
@@ -335,7 +335,7 @@ impl<'a> CollectiveIds<'a> {
         self.given.len() > self.options.limit
     }
 
-    /// The id that the author gave, where it counts.
+    /// The id that the author set, unless the options ignore it.
     fn own(&self, call: &IdCall<'a>) -> Option<CollectiveId> {
         match self.options.auto_assign {
             AutoAssign::No | AutoAssign::Yes => call.collective_id,
@@ -343,7 +343,7 @@ impl<'a> CollectiveIds<'a> {
         }
     }
 
-    /// The tag, where it counts.
+    /// The tag, unless the options ignore it.
     fn tag(&self, call: &IdCall<'a>) -> Option<&'a str> {
         match self.options.policy {
             IdPolicy::FirstFree => call.tag,
@@ -351,7 +351,7 @@ impl<'a> CollectiveIds<'a> {
         }
     }
 
-    /// The key of a call that is to be given an id.
+    /// The key of a call that is to be assigned an id.
     fn key(&self, call: &IdCall<'a>) -> Option<Key<'a>> {
         if self.own(call).is_some() {
             return None;
@@ -400,7 +400,7 @@ impl<'a> CollectiveIds<'a> {
         given
     }
 
-    /// Takes the id that the author gave.
+    /// Reserves the id that the author set.
     fn take_own(&mut self, call: &IdCall<'a>) -> Result<Option<CollectiveId>, CollectiveIdFault> {
         let Some(id) = self.own(call) else { return Ok(None) };
         let counts = match self.options.policy {

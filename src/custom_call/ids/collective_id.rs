@@ -1,4 +1,4 @@
-//! Collective ids: the numbers by which kernels that meet at a barrier find each other.
+//! Collective ids, and what each call must say about its own.
 
 use crate::error::{Code, Fault};
 use crate::word::Shown;
@@ -59,26 +59,26 @@ impl fmt::Display for CollectiveId {
     }
 }
 
-/// One kernel call of a module, as far as its id depends on it.
+/// What the collective id of a kernel call depends on.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::IdCall;
-/// let call = IdCall { has_custom_barrier: true, ..IdCall::new(b"a serialised kernel") };
+/// let call = IdCall { has_custom_barrier: true, ..IdCall::new(b"a serialized kernel") };
 /// assert_eq!(call.collective_id, None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdCall<'a> {
-    /// The serialised kernel.
+    /// The serialized kernel.
     pub module: &'a [u8],
-    /// What the kernel calls its barrier semaphore (`get_barrier_semaphore`'s tag).
+    /// The tag of its barrier semaphore (`get_barrier_semaphore`'s `tag`).
     pub tag: Option<&'a str>,
     /// Whether the device's own barrier is skipped; such calls share no id with others.
     pub skip_device_barrier: bool,
-    /// The id that the author gave.
+    /// The id that the author set.
     pub collective_id: Option<CollectiveId>,
     /// Whether the kernel uses a barrier semaphore.
     pub has_custom_barrier: bool,
-    /// Whether an id without a barrier is meant.
+    /// Whether an id without a barrier is allowed.
     pub allow_collective_id_without_custom_barrier: bool,
 }
 
@@ -99,8 +99,8 @@ impl<'a> IdCall<'a> {
         }
     }
 
-    /// Whether the call may have this id, or none: what JAX checks of each call once
-    /// ids are given out.
+    /// Checks that the call may have this id, or no id. JAX checks this for each call
+    /// after it has assigned ids.
     ///
     /// # Errors
     /// [`CollectiveIdFault::Missing`] and [`CollectiveIdFault::Unexpected`]
@@ -126,7 +126,7 @@ impl<'a> IdCall<'a> {
     }
 }
 
-/// A call that cannot have the collective id that it has, or has none and needs one.
+/// What can be wrong with the collective id of a call.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{IdCall, CollectiveIdFault};
@@ -146,15 +146,15 @@ pub enum CollectiveIdFault {
         Shown(tag)
     )]
     IdAndTag {
-        /// The id that the author gave.
+        /// The id that the author set.
         id: CollectiveId,
         /// The tag of the barrier semaphore.
         tag: String,
     },
-    /// One key more than may be given an id.
+    /// More keys than may be assigned an id.
     #[error("more than {limit} collective ids given out in one module")]
     TooMany {
-        /// How many may be.
+        /// How many keys may be assigned an id.
         limit: usize,
     },
     /// A barrier without an id.
@@ -166,7 +166,7 @@ pub enum CollectiveIdFault {
         /// The id.
         id: CollectiveId,
     },
-    /// An author's id that was given out before.
+    /// An id set by the author that was assigned before.
     #[error("collective_id {id} conflicts with one that was given out automatically")]
     Conflict {
         /// The id.
@@ -219,7 +219,7 @@ impl Fault for CollectiveIdFault {
     }
 }
 
-/// Where JAX 0.11.1 begins to give out ids.
+/// The first id that JAX 0.11.1 assigns.
 pub(super) const BASE: u32 = 7000;
 
 #[cfg(test)]

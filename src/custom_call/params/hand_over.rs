@@ -9,7 +9,7 @@ impl CompilerParams {
     /// The config of a kernel with this body, for this version of the compiler.
     ///
     /// What is no parameter is left to be set: `has_communication`, the cost estimate,
-    /// the colours of operands and results, the debug locations.
+    /// the colors of operands and results, the debug locations.
     ///
     /// ```
     /// use mosaic_memspace::CoreType;

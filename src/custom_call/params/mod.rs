@@ -58,7 +58,7 @@ pub struct CompilerParams {
     /// Bytes of VMEM that the compiler keeps for relayouts. `None` leaves it to the
     /// compiler.
     pub internal_scratch_in_bytes: Option<u32>,
-    /// How the body is serialised: 1 by default. Without one the compiler takes a body
+    /// How the body is serialized: 1 by default. Without one the compiler takes a body
     /// in plain Mosaic text too.
     pub serialization_format: Option<u32>,
     /// Whether accesses out of bounds go unnoticed.
@@ -264,7 +264,7 @@ pub struct KernelFacts<'a> {
     pub has_custom_barrier: bool,
     /// The tag it gives to that semaphore.
     pub collective_id_tag: Option<&'a str>,
-    /// Its body, serialised: kernels that have the same one share a collective id.
+    /// Its body, serialized: kernels that have the same one share a collective id.
     pub module: &'a [u8],
 }
 

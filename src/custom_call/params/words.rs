@@ -1,9 +1,8 @@
 //! The words that compiler parameters take.
 
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, words};
 use crate::mesh::Mesh;
-use crate::word::words;
 
 words! {
     /// What the steps along one grid axis may assume of each other (JAX:

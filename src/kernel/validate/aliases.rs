@@ -1,4 +1,4 @@
-//! Aliases, and the colours that they carry.
+//! Aliases, and the colors that they carry.
 
 use super::Pass;
 use crate::custom_call::{

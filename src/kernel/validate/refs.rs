@@ -27,7 +27,7 @@ pub(super) struct Refs {
 }
 
 impl Refs {
-    /// Names shown to someone who has misspelt one.
+    /// Names shown to someone who has misspelled one.
     const SHOWN: usize = 10;
 
     pub(super) fn get(&self, name: &str) -> Result<&Ref, KernelFault> {

@@ -1,4 +1,4 @@
-"""What JAX hands to XLA with a kernel: colours, parameters, the JSON."""
+"""What JAX hands to XLA with a kernel: colors, parameters, the JSON."""
 
 import base64
 

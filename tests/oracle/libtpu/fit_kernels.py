@@ -1,6 +1,6 @@
 """Kernels that measure memory: small, and of nothing but copies.
 
-A body must leave no declared thing unused, or it is optimised away, and must
+A body must leave no declared thing unused, or it is optimized away, and must
 use no vector registers, or the compiler may spill them into the very memory
 that is being measured.  So a window is copied onto itself, and scratch is
 filled from a partner in HBM and copied back.  Operands in any and hbm are left

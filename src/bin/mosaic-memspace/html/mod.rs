@@ -5,9 +5,11 @@ use crate::bars::bytes;
 use crate::grid::Grid;
 use crate::shown::is_unseen;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use mosaic_memspace::error::Severity;
-use mosaic_memspace::kernel::{Diagnostic, Memory, MemoryPart, Report};
+use mosaic_memspace::error::{Code, Severity};
+use mosaic_memspace::kernel::{Diagnostic, Memory, MemoryPart, Place, Report};
+use std::collections::HashSet;
 use std::fmt;
+use std::hash::Hash;
 
 /// A kernel, and what it comes to on one chip after the other.
 pub(crate) struct Kernel {
@@ -119,6 +121,9 @@ fn gauges(memories: &[Memory]) -> Markup {
 fn article(kernel: &Kernel, number: usize) -> Markup {
     let alone = kernel.checked.len() == 1;
     let shared = on_every_chip(&kernel.checked);
+    let is_shared = |diagnostic: &&Diagnostic| shared.contains(&key(diagnostic));
+    let first = kernel.checked.first().map(|checked| checked.report.diagnostics.iter());
+    let shown_once: Vec<_> = first.into_iter().flatten().filter(is_shared).collect();
     html! {
         article {
             h2 { (name(&kernel.name)) }
@@ -128,10 +133,10 @@ fn article(kernel: &Kernel, number: usize) -> Markup {
                     " · " (core_type)
                 }
             }
-            @if !shared.is_empty() {
+            @if !shown_once.is_empty() {
                 section {
                     h3 { "on every chip" }
-                    (faults(&shared))
+                    (faults(&shown_once))
                 }
             }
             div.chips {
@@ -143,21 +148,38 @@ fn article(kernel: &Kernel, number: usize) -> Markup {
     }
 }
 
+/// What makes two faults the same one, though they were found on different chips.
+type Key<'a> = (Code, &'a Place, &'a str, &'a str);
+
+fn key(diagnostic: &Diagnostic) -> Key<'_> {
+    let Diagnostic { code, at, message, help, .. } = diagnostic;
+    (*code, at, message, help)
+}
+
 /// What is wrong on every chip, if there are several.
-fn on_every_chip(checked: &[Checked]) -> Vec<&Diagnostic> {
-    let Some((first, rest)) = checked.split_first().filter(|(_, rest)| !rest.is_empty()) else {
-        return Vec::new();
-    };
-    let is_everywhere = |diagnostic: &&Diagnostic| {
-        rest.iter().all(|other| other.report.diagnostics.iter().any(|it| it == *diagnostic))
-    };
-    first.report.diagnostics.iter().filter(is_everywhere).collect()
+fn on_every_chip(checked: &[Checked]) -> HashSet<Key<'_>> {
+    if checked.len() == 1 {
+        return HashSet::new();
+    }
+    in_every_list(checked.iter().map(|checked| checked.report.diagnostics.iter().map(key)))
+}
+
+/// What is in all of these lists. Each element is looked at once.
+fn in_every_list<T: Eq + Hash>(
+    mut lists: impl Iterator<Item = impl Iterator<Item = T>>,
+) -> HashSet<T> {
+    let mut common: HashSet<T> = lists.next().into_iter().flatten().collect();
+    for list in lists {
+        common = list.filter_map(|element| common.take(&element)).collect();
+    }
+    common
 }
 
 /// What a kernel comes to on a chip, but for the faults that it `shared` with others.
-fn on_chip(checked: &Checked, shared: &[&Diagnostic], anchor: &str, alone: bool) -> Markup {
+fn on_chip(checked: &Checked, shared: &HashSet<Key<'_>>, anchor: &str, alone: bool) -> Markup {
     let Checked { chip, report, refs } = checked;
-    let own: Vec<_> = report.diagnostics.iter().filter(|it| !shared.contains(it)).collect();
+    let is_own = |diagnostic: &&Diagnostic| !shared.contains(&key(diagnostic));
+    let own: Vec<_> = report.diagnostics.iter().filter(is_own).collect();
     html! {
         section id=(anchor) {
             h3 {
@@ -315,18 +337,15 @@ fn fault(diagnostic: &Diagnostic) -> Markup {
 }
 
 fn table(grid: &Grid) -> Markup {
-    // What is counted is read from the right.
-    let counted = |column: usize| {
-        let mut cells =
-            grid.rows.iter().filter_map(|row| row.get(column)).filter(|it| !it.is_empty());
-        column > 0 && cells.clone().next().is_some() && cells.all(|it| it.parse::<u64>().is_ok())
-    };
+    // Numbers stand at the right.
+    let counted = counted(&grid.rows, grid.headers.len());
+    let number = |column: usize| counted.get(column).is_some_and(|counted| *counted);
     html! {
         table {
             thead {
                 tr {
                     @for (column, header) in grid.headers.iter().enumerate() {
-                        th scope="col" .number[counted(column)] { (header) }
+                        th scope="col" .number[number(column)] { (header) }
                     }
                 }
             }
@@ -334,13 +353,30 @@ fn table(grid: &Grid) -> Markup {
                 @for row in &grid.rows {
                     tr {
                         @for (column, cell) in row.iter().enumerate() {
-                            td.number[counted(column)] { (name(cell)) }
+                            td.number[number(column)] { (name(cell)) }
                         }
                     }
                 }
             }
         }
     }
+}
+
+/// For each column whether it holds numbers alone, apart from cells that are empty. The
+/// first column never does: it names the row. Each cell is looked at once.
+fn counted(rows: &[Vec<impl AsRef<str>>], columns: usize) -> Vec<bool> {
+    let mut numbers = vec![None; columns];
+    for row in rows {
+        for (cell, are_numbers) in row.iter().zip(&mut numbers) {
+            let cell = cell.as_ref();
+            if !cell.is_empty() && *are_numbers != Some(false) {
+                *are_numbers = Some(cell.parse::<u64>().is_ok());
+            }
+        }
+    }
+    let named =
+        |(column, are_numbers): (usize, Option<bool>)| column > 0 && are_numbers == Some(true);
+    numbers.into_iter().enumerate().map(named).collect()
 }
 
 fn anchor(kernel: usize, chip: usize) -> String {
@@ -397,5 +433,74 @@ impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, hundredths) = (self.0.div_euclid(100), self.0.rem_euclid(100));
         write!(f, "{whole}.{hundredths:02}%")
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "tests")]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::hash::Hasher;
+
+    /// A text that counts how often it is compared, hashed or read.
+    struct Counting<'a>(&'a str, &'a Cell<usize>);
+
+    impl Counting<'_> {
+        fn count(&self) {
+            self.1.set(self.1.get() + 1);
+        }
+    }
+
+    impl PartialEq for Counting<'_> {
+        fn eq(&self, other: &Self) -> bool {
+            self.count();
+            self.0 == other.0
+        }
+    }
+
+    impl Eq for Counting<'_> {}
+
+    impl Hash for Counting<'_> {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.count();
+            self.0.hash(state);
+        }
+    }
+
+    impl AsRef<str> for Counting<'_> {
+        fn as_ref(&self) -> &str {
+            self.count();
+            self.0
+        }
+    }
+
+    #[test]
+    fn a_page_takes_work_in_proportion_to_its_faults() {
+        for faults in [500, 1000, 2000] {
+            let texts: Vec<String> = (0..faults).map(|fault| fault.to_string()).collect();
+            let work = Cell::new(0);
+            let list = || texts.iter().map(|text| Counting(text, &work));
+            let chips = [list().rev().collect::<Vec<_>>(), list().collect(), list().collect()];
+            assert_eq!(in_every_list(chips.into_iter().map(Vec::into_iter)).len(), faults);
+            assert!(work.get() <= 20 * faults, "{} looks at {faults} faults", work.get());
+        }
+    }
+
+    #[test]
+    fn a_table_takes_work_in_proportion_to_its_cells() {
+        for rows in [500, 1000, 2000] {
+            let work = Cell::new(0);
+            let row = || ["1", "2", "", "a"].map(|text| Counting(text, &work)).into();
+            let cells: Vec<Vec<_>> = std::iter::repeat_with(row).take(rows).collect();
+            assert_eq!(counted(&cells, 5), [false, true, false, false, false]);
+            assert_eq!(work.get(), 4 * rows);
+        }
+    }
+
+    #[test]
+    fn a_column_holds_numbers_if_each_of_its_cells_does() {
+        let rows = [["1", "", "1", "a", "-1"], ["2", "3", "a", "1", "1"]].map(Vec::from);
+        assert_eq!(counted(&rows, 5), [false, true, false, false, false]);
     }
 }

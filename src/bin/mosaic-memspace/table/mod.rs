@@ -1,7 +1,7 @@
 //! `table`: what the library knows, as tables.
 
 mod access;
-mod colours;
+mod colors;
 mod copies;
 
 use crate::Status;
@@ -35,9 +35,9 @@ enum Of {
     Access,
     /// Between which spaces each core copies, gathers, scatters and adds
     Copies,
-    /// The colour that a space annotated on a value gives it, on each core
-    #[value(alias = "colors")]
-    Colours,
+    /// The color that a space annotated on a value gives it, on each core
+    #[value(alias = "colours")]
+    Colors,
     /// The memories and units of each chip
     Chips,
     /// How much of each space each core has, on each chip
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Status {
         Of::Chips => return chips::run(&chips::Arguments::every_chip(arguments.format)),
         Of::Access => print(arguments.format, access::records, access::grids)?,
         Of::Copies => print(arguments.format, copies::records, copies::grids)?,
-        Of::Colours => print(arguments.format, colours::records, colours::grids)?,
+        Of::Colors => print(arguments.format, colors::records, colors::grids)?,
     }
     Ok(ExitCode::SUCCESS)
 }

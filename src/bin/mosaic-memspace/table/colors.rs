@@ -1,4 +1,4 @@
-//! The colour that a memory space gives the value it is annotated on.
+//! The color that a memory space gives the value it is annotated on.
 
 use super::NO;
 use crate::grid::Grid;
@@ -43,11 +43,11 @@ pub(super) fn records() -> Vec<Record> {
 /// answers otherwise.
 pub(super) fn grids() -> Vec<Grid> {
     let cores = CoreType::ALL.iter().map(|core| core.as_str());
-    let mut colours = Grid::new(["annotated"].into_iter().chain(cores));
+    let mut colors = Grid::new(["annotated"].into_iter().chain(cores));
     let mut uneven = Grid::new(["annotated", "core", "JAX", "evenly"]);
     for space in spaces() {
         let answers = CoreType::ALL.iter().map(|core| shown(jax_color(Some(space), *core)));
-        colours.row([name(space)].into_iter().chain(answers));
+        colors.row([name(space)].into_iter().chain(answers));
         for core in CoreType::ALL {
             let (jax, even) = (jax_color(Some(space), *core), color(Some(space), *core));
             if jax != even {
@@ -55,7 +55,7 @@ pub(super) fn grids() -> Vec<Grid> {
             }
         }
     }
-    vec![colours, uneven]
+    vec![colors, uneven]
 }
 
 fn spaces() -> impl Iterator<Item = MemorySpace> {
