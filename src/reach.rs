@@ -182,10 +182,8 @@ faults! {
 impl Unreached {
     /// The code of what fails for this reason, where `illegal` is its own.
     pub(crate) fn code_of(&self, illegal: Code) -> Code {
-        match self.code() {
-            Code::IllegalAccess => illegal,
-            code => code,
-        }
+        let code = self.code();
+        if code == Code::IllegalAccess { illegal } else { code }
     }
 }
 
@@ -202,6 +200,7 @@ impl fmt::Display for Of {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic, clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
     use crate::chip::Chip;

@@ -162,7 +162,7 @@ fn a_line_too_long_to_hold_is_told_and_the_calls_around_it_are_shown() {
         encoder.write_all(text).unwrap();
         encoder.finish().unwrap()
     };
-    let (call, part) = (gzipped(module().as_bytes()), gzipped(&[b'a'; 1 << 20]));
+    let (call, part) = (gzipped(module().as_bytes()), gzipped(&vec![b'a'; 1 << 20]));
     let long = part.repeat((LONGEST_LINE >> 20) + 1);
     let output = inspect(&["--format", "json"], &[&*call, &long, &gzipped(b"\n"), &call].concat());
     assert_eq!(output.status.code(), Some(2));

@@ -235,14 +235,14 @@ impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
     /// move.
     fn index_map(&self, window: &BodyWindow<'m, 'a>, rank: usize) -> Option<Vec<IndexEntry>> {
         let transform = window.transform.as_ref()?;
-        let axes = self.body.axes();
+        let count = self.body.axes();
         let entry = |dimension| match transform.index(dimension) {
             None => IndexEntry::Other,
             Some(index) => match index.written {
                 WrittenIndex::Axis(axis) => IndexEntry::Axis(axis),
                 WrittenIndex::Constant(_) => IndexEntry::Zero,
                 WrittenIndex::Computed => {
-                    if index.moves(|axis| self.body.is_long(axis), axes) {
+                    if index.moves(|axis| self.body.is_long(axis), count) {
                         IndexEntry::Other
                     } else {
                         IndexEntry::Zero

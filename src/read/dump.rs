@@ -59,7 +59,9 @@ impl<R: BufRead> DumpKernels<R> {
         let line = call.line;
         let read = read_call(&call).map_err(|fault| (line, fault));
         Ok(Some(read.map(|mut kernels| {
-            kernels.iter_mut().for_each(|kernel| kernel.line = line);
+            for kernel in &mut kernels {
+                kernel.line = line;
+            }
             kernels
         })))
     }

@@ -282,6 +282,7 @@ const fn preposition(op: AccessOp) -> &'static str {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic, clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
     use crate::chip::Chip;

@@ -161,11 +161,11 @@ fn visit(
     }
     for (name, item) in module.items.iter().filter(|(_, item)| item.public) {
         let (name, kind) = (name.clone(), item.kind.clone());
-        let path = [path, &[name.clone()]].concat();
+        let path = [path, std::slice::from_ref(&name)].concat();
         reached.insert(Public { name, kind, path });
     }
     for (name, _) in module.modules.iter().filter(|(_, public)| **public) {
-        visit(modules, &[path, &[name.clone()]].concat(), visited, reached);
+        visit(modules, &[path, std::slice::from_ref(name)].concat(), visited, reached);
     }
     for (written, _) in module.uses.iter().filter(|(_, public)| *public) {
         let Some(target) = absolute(&written.segments, path, modules) else { continue };

@@ -191,7 +191,7 @@ impl Run<'_> {
                         writeln!(self.out, " --> {name}: {at}\n  = help: {help}\n")?;
                     }
                     if !read.not_understood.is_empty() {
-                        let what = shown::lines(&read.not_understood.join(", ")).to_string();
+                        let what = shown::lines(&read.not_understood.join(", "));
                         writeln!(self.out, "not understood, and left out: {what}\n")?;
                     }
                 }

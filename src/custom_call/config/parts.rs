@@ -169,6 +169,7 @@ object! {
 }
 
 impl FlagValues<'_> {
+    #[cfg(feature = "read")]
     const fn is_several(&self) -> bool {
         let given = [
             self.boolean_value.is_some(),

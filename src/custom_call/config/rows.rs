@@ -26,6 +26,7 @@ pub(super) trait Object<'a> {
 
     fn extras(host: &Self::Host) -> &Extras<'a>;
 
+    #[cfg(feature = "read")]
     fn extras_mut(host: &mut Self::Host) -> &mut Extras<'a>;
 
     /// Writes the object; without `EXTRAS` there are none, and more is known beforehand.

@@ -93,7 +93,7 @@ impl IndexValue {
         Self { axes, ..self }
     }
 
-    pub(super) const fn from_memory(self) -> Self {
+    pub(super) const fn of_memory(self) -> Self {
         Self { reads_memory: true, ..self }
     }
 
@@ -175,8 +175,9 @@ fn of_expression(expression: AffineExpr<'_>) -> IndexValue {
                 },
                 AffineOperator::Mod => match right.knowledge {
                     Knowledge::Constant(1) => Knowledge::Constant(0),
-                    _ if a == 0 => Knowledge::Constant(0),
-                    _ => multiple_of(gcd(a, b)),
+                    Knowledge::Constant(_) | Knowledge::Multiple(_) | Knowledge::Unknown => {
+                        if a == 0 { Knowledge::Constant(0) } else { multiple_of(gcd(a, b)) }
+                    }
                 },
                 AffineOperator::FloorDiv | AffineOperator::CeilDiv => {
                     if a == 0 {

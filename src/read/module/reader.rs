@@ -59,7 +59,7 @@ impl<'m, 'a> ModuleBody<'m, 'a> {
             reader.unread.add(NotUnderstood::Version(newer), module.offset());
         }
         let functions = reader.functions();
-        let named: HashSet<Text<'_>> = file.symbols().collect();
+        let symbols: HashSet<Text<'_>> = file.symbols().collect();
         let mut used = vec![false; file.value_count()];
         for operand in file.operations().flat_map(Operation::operands) {
             if let Some(used) = used.get_mut(operand.index()) {
@@ -67,7 +67,7 @@ impl<'m, 'a> ModuleBody<'m, 'a> {
             }
         }
         let is_kernel = |function: &&Operation<'m, 'a>| {
-            name(**function).is_none_or(|name| !named.contains(&name))
+            name(**function).is_none_or(|name| !symbols.contains(&name))
         };
         let kernels = functions.iter().filter(is_kernel);
         let kernels = kernels.map(|function| reader.kernel(*function, &used)).collect();
@@ -226,13 +226,12 @@ impl<'m, 'a> Reader<'m, 'a> {
         const NAME: &str = "tpu.core_type";
         let Some(id) = attributes.get(NAME) else { return SaidCoreType::Absent };
         let text = self.entry(id, offset).and_then(Attribute::as_text).and_then(Text::as_str);
-        match text.and_then(|text| text.parse::<CoreTypeAttr>().ok()) {
-            Some(attribute) => SaidCoreType::Known(attribute.core_type()),
-            None => {
-                self.not_known(NAME, id, offset);
-                SaidCoreType::Other
-            }
+        let attribute = text.and_then(|text| text.parse::<CoreTypeAttr>().ok());
+        if let Some(attribute) = attribute {
+            return SaidCoreType::Known(attribute.core_type());
         }
+        self.not_known(NAME, id, offset);
+        SaidCoreType::Other
     }
 
     fn semantics(

@@ -284,12 +284,11 @@ impl<'m, 'a> Analysis<'_, 'm, 'a> {
     fn copy(&mut self, operation: Operation<'m, 'a>) {
         let copies = &self.body.copies;
         let found = copies.binary_search_by_key(&operation.index(), |it| it.operation.index());
-        match found.ok().and_then(|index| copies.get(index)) {
-            Some(BodyCopy { source, target, .. }) => {
-                self.keep_ref(*source);
-                self.keep_ref(*target);
-            }
-            None => {}
+        if let Some(BodyCopy { source, target, .. }) =
+            found.ok().and_then(|index| copies.get(index))
+        {
+            self.keep_ref(*source);
+            self.keep_ref(*target);
         }
         // Offsets in a ref are read, too.
         operation.operands().for_each(|operand| self.keep_value(operand));

@@ -100,7 +100,7 @@ impl<'m, 'a> Scalars<'m, 'a> {
             Some(Kind::Yield) => self.hand_on(operation),
             Some(Kind::If | Kind::Scope) => {}
             Some(Kind::For) => self.counter(operation),
-            Some(Kind::Load) => self.depend(operation, IndexValue::from_memory),
+            Some(Kind::Load) => self.depend(operation, IndexValue::of_memory),
             Some(Kind::While | Kind::Condition) => {}
             _ if operation.operands().len() == 0 => {}
             _ => self.depend(operation, |index| index),
@@ -305,7 +305,7 @@ impl<'m, 'a> Scalars<'m, 'a> {
 impl IndexValue {
     /// Something that may depend on everything.
     fn anything() -> Self {
-        Self::of_all([Self::UNKNOWN]).from_memory().on(Axes::ALL)
+        Self::of_all([Self::UNKNOWN]).of_memory().on(Axes::ALL)
     }
 }
 

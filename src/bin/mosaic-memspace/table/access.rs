@@ -102,7 +102,6 @@ fn operand(space: Resolved, core_type: CoreType) -> &'static str {
 mod tests {
     use super::super::{foreign, places};
     use super::*;
-    use mosaic_memspace::rules::AccessFault;
 
     #[test]
     fn one_space_of_another_core_stands_for_all() {
