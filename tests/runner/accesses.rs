@@ -64,17 +64,23 @@ pub(crate) struct Placed {
     chip: Word<Chip>,
     core: Word<CoreType>,
     mesh: bool,
-    role: String,
+    role: Side,
     space: Word<MemorySpace>,
     annotated: Option<Word<MemorySpace>>,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Side {
+    In,
+    Out,
+}
+
 /// An operand that the kernel leaves where it is. On a mesh the space is the value's.
 pub(crate) fn operand_space(asked: Placed) -> Result<Legal, Code> {
-    let make = match asked.role.as_str() {
-        "in" => Operand::input,
-        "out" => Operand::output,
-        role => unreachable!("an operand's role is {role}"),
+    let make = match asked.role {
+        Side::In => Operand::input,
+        Side::Out => Operand::output,
     };
     let space = Some(asked.space.0);
     let annotated = asked.annotated.map(|word| word.0);

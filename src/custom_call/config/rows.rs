@@ -146,6 +146,7 @@ macro_rules! rows {
                     &host.$extras
                 }
 
+                #[cfg(feature = "read")]
                 fn extras_mut(host: &mut Self::Host) -> &mut Extras<'a> {
                     &mut host.$extras
                 }
