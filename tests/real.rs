@@ -5,7 +5,12 @@
 //! A kernel that the compiler takes must be let through, and what is counted of VMEM
 //! must never exceed what the compiler took.
 
-#![allow(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a test")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test"
+)]
 
 use serde_json::Value;
 use std::collections::BTreeMap;
