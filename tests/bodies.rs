@@ -1,7 +1,11 @@
 //! Every body of `../shared/bodies`, or of the folder that `MOSAIC_BODIES` names, says
 //! what jaxlib's own parser says of it: `NAME.mlirbc` and `NAME.json`.
 
-#![allow(clippy::arithmetic_side_effects, reason = "counts of a folder's files are small")]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "counts of a folder's files are small"
+)]
 
 use mosaic_memspace::bytecode::{Bytecode, TypeId};
 use mosaic_memspace::custom_call::Bound;

@@ -174,7 +174,7 @@ proptest! {
         let packing = dtype.packing().map(u64::from);
         let start = |packing| if chip.generation < 4 { 2 * packing } else { packing };
         match (tiling, packing) {
-            (Err(error), None) => prop_assert_eq!(error, TilingFault::UnsupportedDtype { dtype: dtype }),
+            (Err(error), None) => prop_assert_eq!(error, TilingFault::UnsupportedDtype { dtype }),
             (Err(error), Some(_)) => {
                 prop_assert_eq!((error, shape.len()), (TilingFault::Rank, 0));
             }
