@@ -44,8 +44,9 @@
 //! * "Fits" means "fits by its declarations", to the byte. Spilled registers and the
 //!   compiler's own scratch are in no declaration and come on top; no one can tell how
 //!   much without compiling the body.
-//! * The body of a kernel is never looked into: what it loads, stores and copies is
-//!   checked as far as it is described.
+//! * Of a description, what the body loads, stores and copies is checked as far as it
+//!   is described. Of a dump or a module, the body itself is read ([`read`]), and what of
+//!   it is not understood is listed by name.
 //! * No input panics, and none takes more time or memory than its size accounts for.
 //!
 //! # Features
