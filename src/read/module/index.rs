@@ -159,33 +159,28 @@ fn of_expression(expression: AffineExpr<'_>) -> IndexValue {
             let (left, right) = (of_expression(binary.left()), of_expression(binary.right()));
             let both = IndexValue::of_all([left, right]);
             let (a, b) = (left.multiple(), right.multiple());
+            let constants = match (left.knowledge, right.knowledge) {
+                (Knowledge::Constant(left), Knowledge::Constant(right)) => Some((left, right)),
+                (_, _) => None,
+            };
             let knowledge = match binary.operator {
-                AffineOperator::Add => match (left.knowledge, right.knowledge) {
-                    (Knowledge::Constant(a), Knowledge::Constant(b)) => {
-                        Knowledge::Constant(a.wrapping_add(b))
-                    }
-                    _ => multiple_of(gcd(a, b)),
-                },
-                AffineOperator::Mul => match (left.knowledge, right.knowledge) {
-                    (Knowledge::Constant(a), Knowledge::Constant(b)) => {
-                        Knowledge::Constant(a.wrapping_mul(b))
-                    }
-                    _ if a == 0 || b == 0 => Knowledge::Constant(0),
-                    _ => multiple_of(a.saturating_mul(b)),
-                },
-                AffineOperator::Mod => match right.knowledge {
-                    Knowledge::Constant(1) => Knowledge::Constant(0),
-                    Knowledge::Constant(_) | Knowledge::Multiple(_) | Knowledge::Unknown => {
-                        if a == 0 { Knowledge::Constant(0) } else { multiple_of(gcd(a, b)) }
-                    }
-                },
-                AffineOperator::FloorDiv | AffineOperator::CeilDiv => {
-                    if a == 0 {
-                        Knowledge::Constant(0)
-                    } else {
-                        Knowledge::Unknown
-                    }
+                AffineOperator::Add => constants.map_or_else(
+                    || multiple_of(gcd(a, b)),
+                    |(left, right)| Knowledge::Constant(left.wrapping_add(right)),
+                ),
+                AffineOperator::Mul if a == 0 || b == 0 => Knowledge::Constant(0),
+                AffineOperator::Mul => constants.map_or_else(
+                    || multiple_of(a.saturating_mul(b)),
+                    |(left, right)| Knowledge::Constant(left.wrapping_mul(right)),
+                ),
+                AffineOperator::Mod if a == 0 || right.knowledge == Knowledge::Constant(1) => {
+                    Knowledge::Constant(0)
                 }
+                AffineOperator::Mod => multiple_of(gcd(a, b)),
+                AffineOperator::FloorDiv | AffineOperator::CeilDiv if a == 0 => {
+                    Knowledge::Constant(0)
+                }
+                AffineOperator::FloorDiv | AffineOperator::CeilDiv => Knowledge::Unknown,
             };
             both.knowing(knowledge)
         }

@@ -22,15 +22,9 @@
 //! Nothing is guessed at: what is not understood is named in
 //! [`ModuleBody::not_understood`], and what depends on it is left open.
 
-#![allow(
-    clippy::option_option,
-    clippy::single_match_else,
-    clippy::struct_excessive_bools,
-    clippy::wildcard_enum_match_arm,
-    clippy::match_wildcard_for_single_variants,
-    reason = "flags and absences are what a body says; no arm here is over a core type or a space"
-)]
-
+mod arithmetic;
+mod copies;
+mod groups;
 mod index;
 mod kernel;
 mod not_understood;

@@ -1,7 +1,7 @@
 //! Where in the author's Python an operation or an argument comes from.
 
 use crate::bytecode::{
-    Attribute, AttributeId, Bytecode, FileRange, Location, Operation, Text, Value,
+    Attribute, AttributeId, Bytecode, FileRange, Location, Operation, Region, Text, Value,
 };
 use crate::error::{Code, Fault};
 
@@ -112,7 +112,7 @@ impl<'m, 'a> Iterator for Walked<'m, 'a> {
             Left::Argument(value) => Some(Place::Argument(value)),
             Left::Operation(operation) => {
                 let from = self.left.len();
-                for block in operation.regions().flat_map(|region| region.blocks()) {
+                for block in operation.regions().flat_map(Region::blocks) {
                     self.left.extend(block.arguments().map(Left::Argument));
                     self.left.extend(block.operations().map(Left::Operation));
                 }

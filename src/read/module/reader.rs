@@ -14,8 +14,8 @@ use super::window::{
 use super::{ModuleBody, NEWEST_VERSION};
 use crate::attribute::CoreTypeAttr;
 use crate::bytecode::{
-    Attribute, AttributeId, Bytecode, Definition, DenseIntegers, Operation, OperationAttributes,
-    Text,
+    Attribute, AttributeId, BasicBlock, Bytecode, Definition, DenseIntegers, Operation,
+    OperationAttributes, Region, Text,
 };
 use crate::custom_call::{Bound, DimensionSemantics};
 use std::collections::{HashMap, HashSet};
@@ -89,8 +89,8 @@ impl<'m, 'a> Reader<'m, 'a> {
     /// The functions of the module, in order.
     fn functions(&mut self) -> Vec<Operation<'m, 'a>> {
         let module = self.file.module();
-        let blocks = module.regions().flat_map(|region| region.blocks());
-        let operations = blocks.flat_map(|block| block.operations());
+        let blocks = module.regions().flat_map(Region::blocks);
+        let operations = blocks.flat_map(BasicBlock::operations);
         let functions: Vec<_> =
             operations.filter(|operation| self.kind(*operation) == Some(Kind::Function)).collect();
         for function in &functions {
@@ -226,8 +226,7 @@ impl<'m, 'a> Reader<'m, 'a> {
         const NAME: &str = "tpu.core_type";
         let Some(id) = attributes.get(NAME) else { return SaidCoreType::Absent };
         let text = self.entry(id, offset).and_then(Attribute::as_text).and_then(Text::as_str);
-        let attribute = text.and_then(|text| text.parse::<CoreTypeAttr>().ok());
-        if let Some(attribute) = attribute {
+        if let Some(attribute) = text.and_then(|text| text.parse::<CoreTypeAttr>().ok()) {
             return SaidCoreType::Known(attribute.core_type());
         }
         self.not_known(NAME, id, offset);
@@ -267,7 +266,7 @@ impl<'m, 'a> Reader<'m, 'a> {
         let function = kernel.function;
         let offset = function.offset();
         let block = function.regions().next().and_then(|region| region.blocks().next());
-        let values = block.map(|block| block.arguments()).into_iter().flatten();
+        let values = block.map(BasicBlock::arguments).into_iter().flatten();
         let values: Vec<_> = values.collect();
         let axes = kernel.axes();
         let prefetch =

@@ -3,7 +3,7 @@
 use super::index::IndexValue;
 use super::operations::ViewKind;
 use crate::attribute::MemorySpaceAttr;
-use crate::bytecode::{Attribute, AttributeId, Bytecode, FloatKind, Type, TypeId, Value};
+use crate::bytecode::{Attribute, AttributeId, Bytecode, FloatKind, Text, Type, TypeId, Value};
 use crate::dtype::Dtype;
 use crate::memory_space::MemrefSpace;
 use std::collections::HashMap;
@@ -212,6 +212,6 @@ fn element(file: &Bytecode<'_>, id: TypeId) -> RefElement {
 fn space(file: &Bytecode<'_>, id: Option<AttributeId>) -> RefSpace {
     let Some(id) = id else { return RefSpace::Unsaid };
     let text = file.attribute(id).ok().and_then(Attribute::as_text);
-    let parsed = text.and_then(|text| text.as_str()).and_then(|text| text.parse().ok());
+    let parsed = text.and_then(Text::as_str).and_then(|text| text.parse().ok());
     parsed.map_or(RefSpace::Other, |attribute: MemorySpaceAttr| RefSpace::Known(attribute.space()))
 }

@@ -1,48 +1,14 @@
 //! The integers of a function, evaluated in the order of its operations.
 
+use super::arithmetic::{Entry, NONE, binary, holds, wrap};
 use super::index::{Axes, IndexValue, Knowledge, gcd, multiple_of};
 use super::operations::{Arithmetic, Kind, Known, Scalar};
-use crate::bytecode::{Bytecode, Operation, Type, Value};
-
-/// No value.
-const NONE: u32 = u32::MAX;
+use crate::bytecode::{Attribute, Bytecode, Definition, Operation, Type, Value};
 
 /// What each value of a file is, as far as it is an integer.
 pub(super) struct Scalars<'m, 'a> {
     file: &'m Bytecode<'a>,
     values: Vec<Entry>,
-}
-
-/// An integer, and the value that it is a constant more than.
-#[derive(Clone, Copy)]
-struct Entry {
-    index: IndexValue,
-    base: u32,
-    more: i64,
-    is_set: bool,
-}
-
-impl Entry {
-    const UNSET: Self = Self { index: IndexValue::UNKNOWN, base: NONE, more: 0, is_set: false };
-
-    const fn constant(value: i64) -> Self {
-        Self { index: IndexValue::constant(value), base: NONE, more: value, is_set: true }
-    }
-
-    const fn as_constant(&self) -> Option<i64> {
-        match self.index.knowledge() {
-            Knowledge::Constant(value) => Some(value),
-            Knowledge::Multiple(_) | Knowledge::Unknown => None,
-        }
-    }
-
-    /// Whether both are the same value.
-    const fn is(&self, other: &Self) -> bool {
-        self.base == other.base
-            && self.more == other.more
-            && (self.base != NONE
-                || (self.as_constant().is_some() && other.as_constant().is_some()))
-    }
 }
 
 impl<'m, 'a> Scalars<'m, 'a> {
@@ -132,7 +98,7 @@ impl<'m, 'a> Scalars<'m, 'a> {
         let width = self.width(result);
         match scalar {
             Scalar::Constant => {
-                let value = operation.attribute("value").and_then(|value| value.as_integer());
+                let value = operation.attribute("value").and_then(Attribute::as_integer);
                 value.map_or(own, Entry::constant)
             }
             Scalar::Same => {
@@ -160,8 +126,7 @@ impl<'m, 'a> Scalars<'m, 'a> {
             }
             Scalar::Compare => {
                 let (Some(a), Some(b)) = (operands.next(), operands.next()) else { return own };
-                let predicate =
-                    operation.attribute("predicate").and_then(|value| value.as_integer());
+                let predicate = operation.attribute("predicate").and_then(Attribute::as_integer);
                 let bits = operation.operand(0).map_or(u64::BITS, |operand| self.width(operand));
                 let holds = match (a.as_constant(), b.as_constant()) {
                     (Some(a), Some(b)) => {
@@ -175,7 +140,7 @@ impl<'m, 'a> Scalars<'m, 'a> {
             }
             Scalar::AssumeMultiple => {
                 let Some(entry) = operands.next() else { return own };
-                let said = operation.attribute("multiple").and_then(|value| value.as_integer());
+                let said = operation.attribute("multiple").and_then(Attribute::as_integer);
                 let said = said.map_or(1, i64::unsigned_abs);
                 let multiple = multiple_of(entry.index.multiple().max(said));
                 match entry.as_constant() {
@@ -193,34 +158,24 @@ impl<'m, 'a> Scalars<'m, 'a> {
 
     /// `(x - y) + y` and `(x + y) - y` are `x`.
     fn undone(&self, operation: Operation<'m, 'a>, arithmetic: Arithmetic) -> Option<Entry> {
-        use crate::bytecode::Definition;
         let (a, b) = (operation.operand(0)?, operation.operand(1)?);
         let made_by = |value: Value<'m, 'a>, name: &str| {
             let Definition::Result(made, _) = value.definition() else { return None };
             // Both forms of the name end so.
             let is_it = made.name().name().as_str()?.rsplit('.').next() == Some(name);
-            is_it.then_some((self.entry(made.operand(0)?), self.entry(made.operand(1)?), made))
+            is_it.then_some((self.entry(made.operand(0)?), self.entry(made.operand(1)?)))
         };
         let is = |entry: &Entry, value| entry.is(&self.entry(value));
-        match arithmetic {
-            Arithmetic::Add => {
-                let (one, other) = (made_by(a, "subi"), made_by(b, "subi"));
-                one.filter(|(_, taken, _)| is(taken, b))
-                    .or_else(|| other.filter(|(_, taken, _)| is(taken, a)))
-                    .map(|(left, _, _)| left)
-            }
-            Arithmetic::Sub => {
-                let (x, y, _) = made_by(a, "addi")?;
-                if is(&y, b) {
-                    Some(x)
-                } else if is(&x, b) {
-                    Some(y)
-                } else {
-                    None
-                }
-            }
-            _ => None,
+        if arithmetic == Arithmetic::Add {
+            let (one, other) = (made_by(a, "subi"), made_by(b, "subi"));
+            let one = one.filter(|(_, taken)| is(taken, b));
+            return one.or_else(|| other.filter(|(_, taken)| is(taken, a))).map(|(left, _)| left);
         }
+        if arithmetic != Arithmetic::Sub {
+            return None;
+        }
+        let (x, y) = made_by(a, "addi")?;
+        if is(&y, b) { Some(x) } else { is(&x, b).then_some(y) }
     }
 
     /// One of two values, and which of them depends on `condition`.
@@ -306,218 +261,5 @@ impl IndexValue {
     /// Something that may depend on everything.
     fn anything() -> Self {
         Self::of_all([Self::UNKNOWN]).of_memory().on(Axes::ALL)
-    }
-}
-
-/// A value cut to so many bits, with the sign of the highest.
-const fn wrap(value: i64, width: u32) -> i64 {
-    let unused = u64::BITS.saturating_sub(width);
-    (value << unused) >> unused
-}
-
-const fn unsigned(value: i64, width: u32) -> u64 {
-    let unused = u64::BITS.saturating_sub(width);
-    (value.cast_unsigned() << unused) >> unused
-}
-
-/// Whether a comparison holds; `None` for a predicate that there is not.
-fn holds(predicate: i64, a: i64, b: i64, width: u32) -> Option<bool> {
-    let (low, high) = (unsigned(a, width), unsigned(b, width));
-    Some(match predicate {
-        0 => a == b,
-        1 => a != b,
-        2 => a < b,
-        3 => a <= b,
-        4 => a > b,
-        5 => a >= b,
-        6 => low < high,
-        7 => low <= high,
-        8 => low > high,
-        9 => low >= high,
-        _ => return None,
-    })
-}
-
-/// Two constants made one; `None` where that has no value.
-fn fold(arithmetic: Arithmetic, a: i64, b: i64, width: u32) -> Option<i64> {
-    let (low, high) = (unsigned(a, width), unsigned(b, width));
-    let shift = u32::try_from(b).ok().filter(|shift| *shift < width);
-    let value = match arithmetic {
-        Arithmetic::Add => a.wrapping_add(b),
-        Arithmetic::Sub => a.wrapping_sub(b),
-        Arithmetic::Mul => a.wrapping_mul(b),
-        Arithmetic::DivSigned => a.checked_div(b)?,
-        Arithmetic::DivUnsigned => low.checked_div(high)?.cast_signed(),
-        Arithmetic::FloorDiv => {
-            let quotient = a.checked_div(b)?;
-            let inexact = a.checked_rem(b)? != 0;
-            if inexact && (a < 0) != (b < 0) { quotient.checked_sub(1)? } else { quotient }
-        }
-        Arithmetic::CeilDivSigned => {
-            let quotient = a.checked_div(b)?;
-            let inexact = a.checked_rem(b)? != 0;
-            if inexact && (a < 0) == (b < 0) { quotient.checked_add(1)? } else { quotient }
-        }
-        Arithmetic::CeilDivUnsigned => {
-            if high == 0 {
-                return None;
-            }
-            low.div_ceil(high).cast_signed()
-        }
-        Arithmetic::RemSigned => a.checked_rem(b)?,
-        Arithmetic::RemUnsigned => low.checked_rem(high)?.cast_signed(),
-        Arithmetic::And => a & b,
-        Arithmetic::Or => a | b,
-        Arithmetic::Xor => a ^ b,
-        Arithmetic::ShiftLeft => a << shift?,
-        Arithmetic::ShiftRightSigned => a >> shift?,
-        Arithmetic::ShiftRightUnsigned => (low >> shift?).cast_signed(),
-        Arithmetic::MinSigned => a.min(b),
-        Arithmetic::MaxSigned => a.max(b),
-        Arithmetic::MinUnsigned => low.min(high).cast_signed(),
-        Arithmetic::MaxUnsigned => low.max(high).cast_signed(),
-    };
-    Some(wrap(value, width))
-}
-
-/// Two integers made one, as MLIR folds them.
-fn binary(arithmetic: Arithmetic, own: &Entry, a: &Entry, b: &Entry, width: u32) -> Entry {
-    let (left, right) = (a.as_constant(), b.as_constant());
-    if let (Some(left), Some(right)) = (left, right) {
-        return fold(arithmetic, left, right, width).map_or(*own, Entry::constant);
-    }
-    if let Some(entry) = identity(arithmetic, a, b, width) {
-        return entry;
-    }
-    let (x, y) = (a.index.multiple(), b.index.multiple());
-    let multiple = match arithmetic {
-        Arithmetic::Add | Arithmetic::Sub | Arithmetic::RemSigned | Arithmetic::RemUnsigned => {
-            gcd(x, y)
-        }
-        Arithmetic::MinSigned
-        | Arithmetic::MaxSigned
-        | Arithmetic::MinUnsigned
-        | Arithmetic::MaxUnsigned => gcd(x, y),
-        Arithmetic::Mul => x.saturating_mul(y),
-        Arithmetic::DivSigned | Arithmetic::DivUnsigned | Arithmetic::FloorDiv => {
-            // Exact where the divisor divides.
-            match x.checked_rem(y) {
-                Some(0) if right.is_some() => x.checked_div(y).unwrap_or(1),
-                _ => 1,
-            }
-        }
-        Arithmetic::ShiftLeft => match right.and_then(|shift| u32::try_from(shift).ok()) {
-            Some(shift) if shift < width => x.checked_mul(1 << shift).unwrap_or(1),
-            _ => 1,
-        },
-        // The low zeros of either are zeros of both.
-        Arithmetic::And => (1_u64 << x.trailing_zeros().max(y.trailing_zeros()).min(62)).max(1),
-        Arithmetic::Or | Arithmetic::Xor => {
-            1_u64 << x.trailing_zeros().min(y.trailing_zeros()).min(62)
-        }
-        Arithmetic::CeilDivSigned
-        | Arithmetic::CeilDivUnsigned
-        | Arithmetic::ShiftRightSigned
-        | Arithmetic::ShiftRightUnsigned => 1,
-    };
-    let index = IndexValue::of_all([a.index, b.index]).knowing(multiple_of(multiple));
-    // A constant more than something is still made of it.
-    match (arithmetic, left, right) {
-        (Arithmetic::Add, None, Some(more)) => Entry {
-            index,
-            base: a.base,
-            more: wrap(a.more.wrapping_add(more), width),
-            is_set: true,
-        },
-        (Arithmetic::Add, Some(more), None) => Entry {
-            index,
-            base: b.base,
-            more: wrap(b.more.wrapping_add(more), width),
-            is_set: true,
-        },
-        (Arithmetic::Sub, None, Some(less)) => Entry {
-            index,
-            base: a.base,
-            more: wrap(a.more.wrapping_sub(less), width),
-            is_set: true,
-        },
-        _ => Entry { index, ..*own },
-    }
-}
-
-/// What needs no arithmetic: `x * 0`, `x + 0`, `x - x`, `x % 1`.
-fn identity(arithmetic: Arithmetic, a: &Entry, b: &Entry, width: u32) -> Option<Entry> {
-    let (left, right) = (a.as_constant(), b.as_constant());
-    let zero = Some(Entry::constant(0));
-    let same = a.is(b);
-    let lowest = wrap(1_i64.checked_shl(width.saturating_sub(1)).unwrap_or(i64::MIN), width);
-    let highest = !lowest;
-    match arithmetic {
-        Arithmetic::Add if right == Some(0) => Some(*a),
-        Arithmetic::Add if left == Some(0) => Some(*b),
-        Arithmetic::Sub if right == Some(0) => Some(*a),
-        Arithmetic::Sub if same => zero,
-        Arithmetic::Sub if a.base == b.base && a.base != NONE => {
-            Some(Entry::constant(wrap(a.more.wrapping_sub(b.more), width)))
-        }
-        Arithmetic::Mul if left == Some(0) || right == Some(0) => zero,
-        Arithmetic::Mul if right == Some(1) => Some(*a),
-        Arithmetic::Mul if left == Some(1) => Some(*b),
-        Arithmetic::DivSigned
-        | Arithmetic::DivUnsigned
-        | Arithmetic::FloorDiv
-        | Arithmetic::CeilDivSigned
-        | Arithmetic::CeilDivUnsigned
-            if right == Some(1) =>
-        {
-            Some(*a)
-        }
-        Arithmetic::DivSigned | Arithmetic::DivUnsigned if left == Some(0) => zero,
-        Arithmetic::RemSigned | Arithmetic::RemUnsigned if right == Some(1) || left == Some(0) => {
-            zero
-        }
-        Arithmetic::And if left == Some(0) || right == Some(0) => zero,
-        Arithmetic::And if same || right == Some(-1) => Some(*a),
-        Arithmetic::And if left == Some(-1) => Some(*b),
-        Arithmetic::Or if same || right == Some(0) => Some(*a),
-        Arithmetic::Or if left == Some(0) => Some(*b),
-        Arithmetic::Or if left == Some(-1) || right == Some(-1) => Some(Entry::constant(-1)),
-        Arithmetic::Xor if same => zero,
-        Arithmetic::Xor if right == Some(0) => Some(*a),
-        Arithmetic::Xor if left == Some(0) => Some(*b),
-        Arithmetic::ShiftLeft | Arithmetic::ShiftRightSigned | Arithmetic::ShiftRightUnsigned
-            if right == Some(0) =>
-        {
-            Some(*a)
-        }
-        Arithmetic::ShiftLeft | Arithmetic::ShiftRightSigned | Arithmetic::ShiftRightUnsigned
-            if left == Some(0) =>
-        {
-            zero
-        }
-        Arithmetic::MinSigned
-        | Arithmetic::MaxSigned
-        | Arithmetic::MinUnsigned
-        | Arithmetic::MaxUnsigned
-            if same =>
-        {
-            Some(*a)
-        }
-        Arithmetic::MinSigned if right == Some(highest) => Some(*a),
-        Arithmetic::MinSigned if left == Some(highest) => Some(*b),
-        Arithmetic::MinSigned if left == Some(lowest) || right == Some(lowest) => {
-            Some(Entry::constant(lowest))
-        }
-        Arithmetic::MaxSigned if right == Some(lowest) => Some(*a),
-        Arithmetic::MaxSigned if left == Some(lowest) => Some(*b),
-        Arithmetic::MaxSigned if left == Some(highest) || right == Some(highest) => {
-            Some(Entry::constant(highest))
-        }
-        Arithmetic::MinUnsigned if left == Some(0) || right == Some(0) => zero,
-        Arithmetic::MaxUnsigned if right == Some(0) => Some(*a),
-        Arithmetic::MaxUnsigned if left == Some(0) => Some(*b),
-        Arithmetic::MinUnsigned if right == Some(-1) => Some(*a),
-        Arithmetic::MinUnsigned if left == Some(-1) => Some(*b),
-        _ => None,
     }
 }

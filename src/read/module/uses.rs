@@ -34,6 +34,7 @@ pub struct BodyScope<'m, 'a> {
 /// A load or a store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct BodyAccess<'m, 'a> {
     /// The operation.
     pub operation: Operation<'m, 'a>,

@@ -1,20 +1,15 @@
 //! Walks a kernel once, in the order of its operations, and notes what it does with
 //! memory.
 
+use super::groups::{Groups, Misgrouped};
 use super::index::{IndexValue, Knowledge};
 use super::kernel::KernelBody;
 use super::not_understood::{NotUnderstood, Unread};
-use super::operations::{Kind, Known, SemaphoreAction, ViewKind};
+use super::operations::{Kind, Known, ViewKind};
 use super::refs::{BodyRefId, BodyView, RefRoot, Refs};
 use super::scalars::Scalars;
-use super::uses::{
-    BodyAccess, BodyAllocation, BodyCopy, BodyScope, BodySemaphoreUse, CopyOffsets, IndirectCopy,
-};
-use crate::bytecode::{Attribute, Bytecode, DenseIntegers, Operation, Type, Value};
-use crate::memory_space::MemrefSpace;
-
-/// Operands in groups are more than so many only where something is wrong.
-const GROUPS: usize = 16;
+use super::uses::{BodyAccess, BodyAllocation, BodyScope};
+use crate::bytecode::{Attribute, Bytecode, DenseIntegers, Operation, Region, Type, Value};
 
 /// What the walk needs of the module.
 pub(super) struct Walk<'w, 'm, 'a> {
@@ -27,35 +22,6 @@ pub(super) struct Walk<'w, 'm, 'a> {
     pub(super) refs: &'w mut Refs<'m>,
     pub(super) unread: &'w mut Unread,
     pub(super) kernel: &'w mut KernelBody<'m, 'a>,
-}
-
-/// How the operands of an operation are grouped: where each group begins and ends.
-#[derive(Clone, Copy, Debug)]
-struct Groups {
-    bounds: [(usize, usize); GROUPS],
-    count: usize,
-}
-
-impl Groups {
-    /// The numbers of the first operand of a group and of the one after its last.
-    fn at(&self, group: usize) -> (usize, usize) {
-        self.bounds.get(group).copied().unwrap_or_default()
-    }
-
-    fn is_empty(&self, group: usize) -> bool {
-        let (start, end) = self.at(group);
-        start == end
-    }
-
-    /// The operands of a group.
-    fn of<'m, 'a>(
-        &self,
-        operation: Operation<'m, 'a>,
-        group: usize,
-    ) -> impl Iterator<Item = Value<'m, 'a>> + use<'m, 'a> {
-        let (start, end) = self.at(group);
-        operation.operands().take(end).skip(start)
-    }
 }
 
 impl<'m, 'a> Walk<'_, 'm, 'a> {
@@ -100,7 +66,7 @@ impl<'m, 'a> Walk<'_, 'm, 'a> {
         self.kernel.taken.insert(operation.index(), taken != 0);
         let never = usize::from(taken != 0);
         let region = operation.regions().nth(never);
-        for own in region.into_iter().flat_map(|region| region.blocks()) {
+        for own in region.into_iter().flat_map(Region::blocks) {
             for own in own.operations() {
                 let from = own.index().saturating_sub(first);
                 let to = own.end().saturating_sub(first);
@@ -232,31 +198,35 @@ impl<'m, 'a> Walk<'_, 'm, 'a> {
         }
     }
 
-    /// The groups that `operandSegmentSizes` says; `None` where those do not fit.
-    fn groups(&self, operation: Operation<'m, 'a>) -> Option<Option<Groups>> {
-        let Some(sizes) = self.integers(operation, "operandSegmentSizes") else {
-            return Some(None);
-        };
-        let mut groups = Groups { bounds: [(0, 0); GROUPS], count: sizes.len() };
-        let mut end = 0_usize;
-        for (place, size) in sizes.iter().enumerate() {
-            let start = end;
-            end = end.checked_add(usize::try_from(size).ok()?)?;
-            *groups.bounds.get_mut(place)? = (start, end);
+    /// The groups that `operandSegmentSizes` says, if it says any.
+    pub(super) fn groups(
+        &self,
+        operation: Operation<'m, 'a>,
+    ) -> Result<Option<Groups>, Misgrouped> {
+        match self.integers(operation, "operandSegmentSizes") {
+            Some(sizes) => Groups::new(operation, sizes).map(Some).ok_or(Misgrouped),
+            None => Ok(None),
         }
-        (end == operation.operands().len()).then_some(Some(groups))
     }
 
-    fn integers(&self, operation: Operation<'m, 'a>, name: &str) -> Option<DenseIntegers<'a>> {
+    pub(super) fn integers(
+        &self,
+        operation: Operation<'m, 'a>,
+        name: &str,
+    ) -> Option<DenseIntegers<'a>> {
         self.file.dense_integers(operation.attribute(name)?)
     }
 
-    fn flag(operation: Operation<'m, 'a>, name: &str) -> bool {
+    pub(super) fn flag(operation: Operation<'m, 'a>, name: &str) -> bool {
         operation.attribute(name).and_then(Attribute::as_integer).is_some_and(|value| value != 0)
     }
 
     fn indices(&self, values: impl IntoIterator<Item = Value<'m, 'a>>) -> Box<[IndexValue]> {
         values.into_iter().map(|value| self.scalars.get(value)).collect()
+    }
+
+    pub(super) fn ref_of(&self, value: Option<Value<'m, 'a>>) -> Option<BodyRefId> {
+        self.refs.of(value?)
     }
 
     fn is_vector(&self, value: Value<'m, 'a>) -> bool {
@@ -272,22 +242,18 @@ impl<'m, 'a> Walk<'_, 'm, 'a> {
         (loads, stores): (bool, bool),
         is_dead: bool,
     ) -> Option<()> {
-        let groups = self.groups(operation)?;
+        let groups = self.groups(operation).ok()?;
         let of_ref = usize::from(!loads);
         let r#ref = self.refs.of(operation.operand(of_ref)?)?;
         let value = if loads { operation.result(0)? } else { operation.operand(0)? };
         let after = of_ref.saturating_add(1);
-        let (indices, is_masked) = match groups {
-            Some(groups) => {
-                let (_, end) = groups.at(after);
-                let indices = self.indices(groups.of(operation, after));
-                (indices, operation.operands().len() > end)
-            }
-            None => {
-                let operands = || operation.operands().skip(after);
-                let indices = operands().filter(|value| !self.is_vector(*value));
-                (self.indices(indices), operands().any(|value| self.is_vector(value)))
-            }
+        let (indices, is_masked) = if let Some(groups) = groups {
+            let (_, end) = groups.at(after);
+            (self.indices(groups.of(operation, after)), operation.operands().len() > end)
+        } else {
+            let operands = || operation.operands().skip(after);
+            let indices = operands().filter(|value| !self.is_vector(*value));
+            (self.indices(indices), operands().any(|value| self.is_vector(value)))
         };
         let is_used = !loads
             || operation
@@ -310,174 +276,6 @@ impl<'m, 'a> Walk<'_, 'm, 'a> {
         Some(())
     }
 
-    /// Source, its semaphore, target, its semaphore, device, core, subcore.
-    fn copy_operands(&self, operation: Operation<'m, 'a>) -> Option<[Option<Value<'m, 'a>>; 7]> {
-        let mut operands = [None; 7];
-        if let Some(groups) = self.groups(operation)? {
-            if groups.count > operands.len() {
-                return None;
-            }
-            for (group, place) in operands.iter_mut().enumerate() {
-                let mut own = groups.of(operation, group);
-                *place = own.next();
-                if own.next().is_some() {
-                    return None;
-                }
-            }
-            return Some(operands);
-        }
-        let all: Vec<_> = operation.operands().take(8).map(Some).collect();
-        match *all.as_slice() {
-            [source, target, semaphore] => {
-                Some([source, None, target, semaphore, None, None, None])
-            }
-            [source, source_semaphore, target, semaphore, device] => {
-                Some([source, source_semaphore, target, semaphore, device, None, None])
-            }
-            _ => None,
-        }
-    }
-
-    fn ref_of(&self, value: Option<Value<'m, 'a>>) -> Option<BodyRefId> {
-        self.refs.of(value?)
-    }
-
-    fn copy(
-        &mut self,
-        operation: Operation<'m, 'a>,
-        name: &'static str,
-        is_dead: bool,
-    ) -> Option<()> {
-        let [source, source_semaphore, target, target_semaphore, device, core, subcore] =
-            self.copy_operands(operation)?;
-        let scalar = |value: Option<Value<'m, 'a>>| value.map(|value| self.scalars.get(value));
-        let copy = BodyCopy {
-            operation,
-            name,
-            source: self.ref_of(source)?,
-            target: self.ref_of(target)?,
-            indirect: None,
-            source_semaphore: self.ref_of(source_semaphore),
-            target_semaphore: self.ref_of(target_semaphore),
-            device: scalar(device),
-            core: scalar(core),
-            subcore: scalar(subcore),
-            priority: operation.attribute("priority").and_then(Attribute::as_integer),
-            segments: self.integers(operation, "operandSegmentSizes"),
-            is_dead,
-        };
-        self.kernel.copies.push(copy);
-        Some(())
-    }
-
-    /// Source, target, offsets, semaphore, perhaps a filter.
-    fn indirect_copy(
-        &mut self,
-        operation: Operation<'m, 'a>,
-        name: &'static str,
-        is_dead: bool,
-    ) -> Option<()> {
-        let [source, target, offsets, semaphore] =
-            [0, 1, 2, 3].map(|place| operation.operand(place));
-        let (source, target) = (self.ref_of(source)?, self.ref_of(target)?);
-        let offsets = offsets?;
-        let offsets = match self.refs.of(offsets) {
-            Some(offsets) => CopyOffsets::Ref(offsets),
-            None => CopyOffsets::Vector(offsets.type_id()),
-        };
-        let is_vmem = |id: BodyRefId| {
-            self.refs.get(id).and_then(|of| of.space.known()) == Some(MemrefSpace::VMEM)
-        };
-        let indirect = IndirectCopy {
-            gathers: is_vmem(target),
-            offsets,
-            adds: Self::flag(operation, "add"),
-            has_filter: operation.operands().len() > 4,
-        };
-        let copy = BodyCopy {
-            operation,
-            name,
-            source,
-            target,
-            indirect: Some(indirect),
-            source_semaphore: None,
-            target_semaphore: self.ref_of(semaphore),
-            device: None,
-            core: None,
-            subcore: None,
-            priority: None,
-            segments: None,
-            is_dead,
-        };
-        self.kernel.copies.push(copy);
-        Some(())
-    }
-
-    fn semaphore_use(
-        &mut self,
-        operation: Operation<'m, 'a>,
-        name: &'static str,
-        action: SemaphoreAction,
-        (semaphore, copy, is_remote): (BodyRefId, [Option<BodyRefId>; 2], bool),
-    ) {
-        self.kernel.semaphore_uses.push(BodySemaphoreUse {
-            operation,
-            name,
-            action,
-            semaphore,
-            copy,
-            is_remote,
-        });
-    }
-
-    /// As the copy has them; in old modules, without groups, semaphore and ref.
-    fn wait(&mut self, operation: Operation<'m, 'a>, name: &'static str) -> Option<()> {
-        let action = SemaphoreAction::WaitCopy;
-        if self.integers(operation, "operandSegmentSizes").is_none() {
-            let semaphore = self.ref_of(operation.operand(0))?;
-            let target = self.ref_of(operation.operand(1));
-            self.semaphore_use(operation, name, action, (semaphore, [None, target], false));
-            return Some(());
-        }
-        let [source, source_semaphore, target, target_semaphore, device, ..] =
-            self.copy_operands(operation)?;
-        let copy = [self.ref_of(source), self.ref_of(target)];
-        let waits_for_target = Self::flag(operation, "wait_target");
-        let semaphore = if waits_for_target { target_semaphore } else { source_semaphore };
-        // Without a semaphore there is nothing to wait for.
-        if let Some(semaphore) = self.ref_of(semaphore) {
-            self.semaphore_use(operation, name, action, (semaphore, copy, device.is_some()));
-        }
-        Some(())
-    }
-
-    /// Semaphore, source, target, and perhaps a device and a core.
-    fn wait_three(&mut self, operation: Operation<'m, 'a>, name: &'static str) -> Option<()> {
-        let groups = self.groups(operation)?;
-        let is_remote = groups.is_some_and(|groups| !groups.is_empty(3));
-        let semaphore = self.ref_of(operation.operand(0))?;
-        let copy = [self.ref_of(operation.operand(1)), self.ref_of(operation.operand(2))];
-        let action = SemaphoreAction::WaitCopy;
-        self.semaphore_use(operation, name, action, (semaphore, copy, is_remote));
-        Some(())
-    }
-
-    fn semaphore(
-        &mut self,
-        operation: Operation<'m, 'a>,
-        name: &'static str,
-        action: SemaphoreAction,
-    ) -> Option<()> {
-        let groups = self.groups(operation)?;
-        let is_remote = groups.is_some_and(|groups| !groups.is_empty(2));
-        if operation.operands().len() == 0 {
-            return Some(());
-        }
-        let semaphore = self.ref_of(operation.operand(0))?;
-        self.semaphore_use(operation, name, action, (semaphore, [None; 2], is_remote));
-        Some(())
-    }
-
     fn view(
         &mut self,
         operation: Operation<'m, 'a>,
@@ -487,7 +285,7 @@ impl<'m, 'a> Walk<'_, 'm, 'a> {
         let of = self.ref_of(operation.operand(0))?;
         // What annotates a ref without making another is no view.
         let Some(result) = operation.result(0) else { return Some(()) };
-        let groups = self.groups(operation)?;
+        let groups = self.groups(operation).ok()?;
         let (offsets, dynamic_sizes) = match (kind, groups) {
             (ViewKind::Slice, Some(groups)) => {
                 (self.indices(groups.of(operation, 1)), self.indices(groups.of(operation, 2)))
