@@ -155,6 +155,7 @@ operations! {
     "tpu" "shuffled_load" Kind::Load;
     "tpu" "vector_load_idx" Kind::Load;
     "tpu" "vector_expand_load" Kind::Load;
+    "tpu" "expand_load_vreg" Kind::Load;
     "memref" "store" Kind::Store;
     "vector" "store" Kind::Store;
     "tpu" "store" Kind::Store;
@@ -163,6 +164,7 @@ operations! {
     "tpu" "shuffled_store" Kind::Store;
     "tpu" "vector_store_idx" Kind::Store;
     "tpu" "vector_compress_store" Kind::Store;
+    "tpu" "compress_store_vreg" Kind::Store;
     "tpu" "fetch_and_add_sync" Kind::FetchAndAdd;
 
     "tpu" "enqueue_dma" Kind::Copy;
