@@ -10,9 +10,10 @@ mod shared;
 
 fn fits(criterion: &mut Criterion) {
     let operands = shared::operands();
-    let kernel = shared::kernel(&operands);
+    let refs = shared::refs(&operands);
+    let kernel = shared::kernel(&refs);
     let mut group = criterion.benchmark_group("fit of 20 operands");
-    let mut parts = Vec::with_capacity(operands.len().saturating_add(shared::SCRATCH.len()));
+    let mut parts = Vec::with_capacity(refs.len());
     group.bench_function("vmem, reused buffer", |bencher| {
         bencher.iter(|| black_box(&kernel).vmem_plan_into(&mut parts).map(|plan| plan.bytes()));
     });

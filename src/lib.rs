@@ -27,6 +27,7 @@
 //! | what does this memory space mean on this core? | [`resolve`]; [`CallSite`] where none was written |
 //! | how does Mosaic write it? | [`MemorySpaceAttr`], [`MemrefType`], [`CoreTypeAttr`] |
 //! | what does this chip have? | [`Chip`] and its [`ChipFacts`]; [`Dtype`]; [`Mesh`] |
+//! | what is a ref? | [`operand`]: role, array, block, index map, buffers; scratch; the grid |
 //! | may this core do that? | [`rules`]: blocks, windows, loads and stores, copies, accumulators |
 //! | does it fit? | [`fit`]: VMEM, SMEM, the SparseCore's pool |
 //! | what is XLA handed? | [`custom_call`]: colors, aliases, parameters, collective ids, the JSON |
@@ -66,6 +67,7 @@ pub mod fit;
 pub mod kernel;
 mod memory_space;
 mod mesh;
+pub mod operand;
 mod reach;
 pub mod read;
 mod resolve;

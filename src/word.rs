@@ -1,6 +1,7 @@
 //! Words: how the known ones are printed, and how those from outside are kept and shown.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// A word from outside. It is kept whole, and displayed as [`Shown`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,37 @@ impl fmt::Display for Shown<'_> {
             write!(f, "… ({} bytes)", self.0.len())?;
         }
         Ok(())
+    }
+}
+
+/// A word as a description has it. What a lowering pass builds from types is
+/// always known; what a person writes may not be, and is reported with the rest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Spelled<T: FromStr> {
+    Known(T),
+    #[cfg_attr(not(feature = "read"), allow(dead_code, reason = "types are never misspelled"))]
+    Unknown(T::Err),
+}
+
+impl<T: FromStr> Spelled<T> {
+    pub(crate) const fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+impl<T: FromStr + Copy> Spelled<T> {
+    /// The value, or another where it is unknown.
+    pub(crate) fn or(&self, other: T) -> T {
+        self.known().copied().unwrap_or(other)
+    }
+}
+
+impl<T: FromStr> From<T> for Spelled<T> {
+    fn from(value: T) -> Self {
+        Self::Known(value)
     }
 }
 

@@ -9,60 +9,60 @@
 )]
 
 use mosaic_memspace::error::{Code, Fault};
-use mosaic_memspace::fit::{FitOperand, ScKernel, ScWindow, Scratch, TcKernel, VmemLimit};
-use mosaic_memspace::rules::{BlockDim, Form, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
+use mosaic_memspace::fit::{ScKernel, TcKernel, VmemLimit};
+use mosaic_memspace::operand::{
+    BlockDim, Form, GridAxis, IndexEntry, Operand, Ref, ResolvedScratch,
+};
+use mosaic_memspace::rules::{PipelineBuffer, WindowAttr, window_faults};
 use mosaic_memspace::{Chip, CoreType, Dtype, MemorySpace, Resolved};
 use proptest::prelude::*;
 
-const X: Operand<'static> = Operand {
-    role: Role::Output,
-    array_shape: &[8, 128],
-    block_shape: None,
-    element_shape: &[],
-    dtype: Dtype::Float32,
-    index_map: None,
-    space: Resolved::VMEM,
-    buffers: None,
-};
+fn output(array: &[u64]) -> Operand {
+    Operand::output("x", array, Dtype::Float32)
+}
 
-const fn scratch(shape: &'static [u64]) -> Scratch<'static> {
-    Scratch::new(shape, Dtype::Float32, Resolved::VMEM)
+fn input(array: &[u64]) -> Operand {
+    Operand::input("x", array, Dtype::Float32)
+}
+
+const fn scratch(shape: &'static [u64]) -> ResolvedScratch<'static> {
+    ResolvedScratch::new("t", shape, Dtype::Float32, Resolved::VMEM)
 }
 
 fn vmem(kernel: &TcKernel<'_>) -> u64 {
     kernel.vmem_plan_into(&mut Vec::new()).unwrap().bytes()
 }
 
-fn of(chip: Chip, operands: &[Operand<'_>], scratch: &[Scratch<'_>]) -> u64 {
-    let operands: Vec<FitOperand<'_>> = operands.iter().copied().map(Into::into).collect();
+fn of(chip: Chip, operands: &[Operand], scratch: &[ResolvedScratch<'_>]) -> u64 {
+    let operands = operands.iter().map(|operand| operand.in_space(Resolved::VMEM).into());
+    let refs: Vec<_> = operands.chain(scratch.iter().copied().map(Ref::from)).collect();
     let grid = [GridAxis::new(2)];
-    vmem(&TcKernel { grid: &grid, operands: &operands, scratch, ..TcKernel::new(chip.facts()) })
+    vmem(&TcKernel { grid: &grid, refs: &refs, ..TcKernel::new(chip.facts()) })
 }
 
 /// On v2 and v3 everything starts at a multiple of 4096: scratch, then windows.
 #[test]
 fn the_oldest_chips_align_what_they_allocate() {
-    let small = Operand { array_shape: &[3], ..X };
-    let input = Operand { role: Role::Input, ..small };
-    let one = Operand { array_shape: &[1], ..input };
+    let (small, x, given, one) = (output(&[3]), output(&[8, 128]), input(&[3]), input(&[1]));
     let [short, long] = [scratch(&[3]), scratch(&[1500])];
     for chip in [Chip::V2, Chip::V3] {
         for (operands, scratch, expected) in [
-            (&[small, X][..], &[][..], 8192),
-            (&[small, X], &[short], 12288),
-            (&[small, X], &[long], 16384),
-            (&[small, small], &[short, long], 17408),
-            (&[input, input, small], &[], 9216),
-            (&[Operand { array_shape: &[1500], ..X }], &[], 6144),
-            (&[one, X], &[], 8192),
-            (&[X, Operand { array_shape: &[1], ..X }], &[short], 9216),
-            (&[], &[short], 1024),
-            (&[], &[long, short], 9216),
+            (vec![&small, &x], &[][..], 8192),
+            (vec![&small, &x], &[short], 12288),
+            (vec![&small, &x], &[long], 16384),
+            (vec![&small, &small], &[short, long], 17408),
+            (vec![&given, &given, &small], &[], 9216),
+            (vec![&output(&[1500])], &[], 6144),
+            (vec![&one, &x], &[], 8192),
+            (vec![&x, &output(&[1])], &[short], 9216),
+            (vec![], &[short], 1024),
+            (vec![], &[long, short], 9216),
         ] {
-            assert_eq!(of(chip, operands, scratch), expected, "{chip}: {operands:?} {scratch:?}");
+            let operands: Vec<_> = operands.into_iter().cloned().collect();
+            assert_eq!(of(chip, &operands, scratch), expected, "{chip}: {operands:?} {scratch:?}");
         }
     }
-    assert_eq!(of(Chip::V4i, &[X, small], &[short]), 5632);
+    assert_eq!(of(Chip::V4i, &[x, small], &[short]), 5632);
 }
 
 /// What the body allocates is laid out and rounded up as windows are, and so are
@@ -78,7 +78,7 @@ fn the_bodys_own_allocations_are_not_scratch() {
         (&[3, 16, 128], Dtype::Int2, 6144, 2048),
         (&[1000], Dtype::Int2, 2048, 1024),
     ] {
-        let scratch = Scratch::new(shape, dtype, Resolved::VMEM);
+        let scratch = ResolvedScratch::new("t", shape, dtype, Resolved::VMEM);
         assert_eq!(of(Chip::V5e, &[], &[scratch]), kernels, "{shape:?} {dtype}");
         assert_eq!(of(Chip::V4, &[], &[scratch.in_scope()]), bodys, "{shape:?} {dtype}");
     }
@@ -102,18 +102,13 @@ fn the_bodys_own_allocations_are_not_scratch() {
         (&[8, 16, 128], &[1, 16, 128], &[axis, zero, zero], Dtype::Int4, None, 2048),
     ] {
         let block = blocked(block);
-        let operand = Operand {
-            array_shape: array,
-            block_shape: Some(&block),
-            index_map: Some(map),
-            dtype,
-            buffers,
-            ..X
-        };
-        let hbm = Some(MemorySpace::HBM);
-        let buffer = PipelineBuffer::new(&operand, None, hbm, &[GridAxis::new(8)]);
-        let shape: Vec<u64> = buffer.unwrap().unwrap().shape().collect();
-        let scratch = Scratch::new(&shape, dtype, Resolved::VMEM).in_scope();
+        let operand = Operand::output("x", array, dtype)
+            .block_dims(block.iter().copied())
+            .index_entries(map.iter().copied())
+            .buffers(buffers);
+        let buffer = PipelineBuffer::new(&operand, Some(MemorySpace::HBM), &[GridAxis::new(8)]);
+        let shape = buffer.unwrap().unwrap().shape;
+        let scratch = ResolvedScratch::new("t", &shape, dtype, Resolved::VMEM).in_scope();
         assert_eq!(of(Chip::V5e, &[], &[scratch]), bytes, "{array:?} {block:?} {dtype}");
     }
 }
@@ -121,15 +116,12 @@ fn the_bodys_own_allocations_are_not_scratch() {
 /// v5p shares a parallel axis between two cores.
 #[test]
 fn one_step_a_core_needs_one_buffer() {
-    let blocks = Operand {
-        array_shape: &[4, 8, 128],
-        block_shape: Some(&[BlockDim::Squeezed, BlockDim::Blocked(8), BlockDim::Blocked(128)]),
-        index_map: Some(&[IndexEntry::Axis(0), IndexEntry::Zero, IndexEntry::Zero]),
-        ..X
-    };
-    let operands = [blocks.into()];
+    let blocks = output(&[4, 8, 128])
+        .block_dims([BlockDim::Squeezed, BlockDim::Blocked(8), BlockDim::Blocked(128)])
+        .index_map([Some(0), None, None]);
+    let refs = [blocks.in_space(Resolved::VMEM).into()];
     let bytes = |chip: Chip, grid: &[GridAxis]| {
-        vmem(&TcKernel { grid, operands: &operands, ..TcKernel::new(chip.facts()) })
+        vmem(&TcKernel { grid, refs: &refs, ..TcKernel::new(chip.facts()) })
     };
     let [two, four] = [2, 4].map(|extent| GridAxis::new(extent).in_parallel());
     assert_eq!(bytes(Chip::V5p, &[two]), 4096);
@@ -142,23 +134,23 @@ fn one_step_a_core_needs_one_buffer() {
 
 #[test]
 fn an_input_of_one_element_costs_what_scratch_of_its_shape_does() {
-    let one = Operand { role: Role::Input, array_shape: &[1, 1], ..X };
+    let bytes = |operand: &Operand, space| {
+        let refs = [operand.in_space(space).into()];
+        vmem(&TcKernel { refs: &refs, ..TcKernel::new(Chip::V6e.facts()) })
+    };
     for (dtype, expected) in
         [(Dtype::Int32, 512), (Dtype::Int8, 512), (Dtype::Int4, 1024), (Dtype::Int2, 2048)]
     {
-        let one = Operand { dtype, ..one };
+        let one = Operand::input("x", [1, 1], dtype);
         for space in [Resolved::VMEM, Resolved::ANY, Resolved::HBM] {
-            assert_eq!(
-                of(Chip::V6e, &[Operand { space, ..one }], &[]),
-                expected,
-                "{dtype} {space}"
-            );
+            assert_eq!(bytes(&one, space), expected, "{dtype} {space}");
         }
-        assert_eq!(of(Chip::V6e, &[Operand { space: Resolved::SMEM, ..one }], &[]), 0);
+        assert_eq!(bytes(&one, Resolved::SMEM), 0);
     }
-    assert_eq!(of(Chip::V6e, &[Operand { role: Role::Output, ..one }], &[]), 1024);
-    let unused = FitOperand { untouched: true, ..one.into() };
-    let kernel = TcKernel { operands: &[unused], ..TcKernel::new(Chip::V6e.facts()) };
+    assert_eq!(bytes(&output(&[1, 1]), Resolved::VMEM), 1024);
+    let one = input(&[1, 1]);
+    let unused = one.in_space(Resolved::VMEM).left_untouched();
+    let kernel = TcKernel { refs: &[unused.into()], ..TcKernel::new(Chip::V6e.facts()) };
     assert_eq!(vmem(&kernel), 0);
 }
 
@@ -194,11 +186,11 @@ fn arrays_in_vmem_are_padded_and_counted_in_pages() {
         (&[5, 3, 130], Dtype::Float32, 20480),
         (&[100, 256], Dtype::Int4, 16384),
     ] {
-        let array = Operand { array_shape: shape, dtype, space: Resolved::ANY, ..X };
-        let array = FitOperand { array_in_vmem: true, ..array.into() };
+        let array = Operand::output("x", shape, dtype);
+        let array = array.in_space(Resolved::ANY).with_array_in_vmem();
         for (limit, fits) in [(67_043_328 - bytes, true), (67_043_328 - bytes + 512, false)] {
             let kernel = TcKernel {
-                operands: &[array],
+                refs: &[array.into()],
                 vmem_limit_bytes: Some(limit),
                 ..TcKernel::new(Chip::Tpu7x.facts())
             };
@@ -209,8 +201,9 @@ fn arrays_in_vmem_are_padded_and_counted_in_pages() {
 
 #[test]
 fn a_window_on_an_array_in_vmem_costs_nothing() {
-    let there = FitOperand { array_in_vmem: true, ..X.into() };
-    let kernel = TcKernel { operands: &[there], ..TcKernel::new(Chip::V5e.facts()) };
+    let x = output(&[8, 128]);
+    let there = x.in_space(Resolved::VMEM).with_array_in_vmem();
+    let kernel = TcKernel { refs: &[there.into()], ..TcKernel::new(Chip::V5e.facts()) };
     let mut parts = Vec::new();
     let plan = kernel.vmem_plan_into(&mut parts).unwrap();
     assert_eq!((plan.bytes(), plan.parts()[0].buffer_bytes), (0, 4096));
@@ -219,44 +212,43 @@ fn a_window_on_an_array_in_vmem_costs_nothing() {
 #[test]
 fn each_fault_says_what_would_be_right() {
     let chip = Chip::V5e.facts();
-    let array = Operand { array_shape: &[32768, 1024], space: Resolved::ANY, ..X };
-    let in_vmem = [FitOperand { array_in_vmem: true, ..array.into() }];
-    let half = Operand { array_shape: &[16384, 1024], space: Resolved::ANY, ..X };
-    let half_in_vmem = [FitOperand { array_in_vmem: true, ..half.into() }];
-    let table = Scratch::new(&[262_144], Dtype::Int32, Resolved::SMEM);
-    let tight = Scratch { shape: &[261_200], ..table };
+    let [array, half] = [&[32768, 1024], &[16384, 1024]].map(|shape| input(shape));
+    let in_vmem = [array.in_space(Resolved::ANY).with_array_in_vmem().into()];
+    let half_in_vmem = [half.in_space(Resolved::ANY).with_array_in_vmem().into()];
+    let table = ResolvedScratch::prefetch("n", &[262_144], Dtype::Int32);
+    let tight = ResolvedScratch::new("s", &[261_200], Dtype::Int32, Resolved::SMEM);
     for (kernel, code, message, help) in [
         (
-            TcKernel { scratch: &[scratch(&[32769, 128])], ..TcKernel::new(chip) },
+            TcKernel { refs: &[scratch(&[32769, 128]).into()], ..TcKernel::new(chip) },
             Code::VmemOverflow,
             "VMEM: 16781312 bytes needed, 16777216 there, 4096 too many; \
-             the largest: scratch 0 (16781312 bytes)",
+             the largest: t (16781312 bytes)",
             "raise vmem_limit_bytes to 16781312 or more; \
-             or halve dimension 0 of scratch 0, to 16385",
+             or halve dimension 0 of t, to 16385",
         ),
         (
-            TcKernel { prefetch: &[table], ..TcKernel::new(chip) },
+            TcKernel { refs: &[table.into()], ..TcKernel::new(chip) },
             Code::SmemOverflow,
             "SMEM: 1048576 bytes needed, 1046528 there, 2048 too many; \
-             the largest: prefetch 0 (1048576 bytes)",
+             the largest: n (1048576 bytes)",
             "keep large tables in hbm and copy the part in use",
         ),
         (
-            TcKernel { operands: &in_vmem, ..TcKernel::new(chip) },
+            TcKernel { refs: &in_vmem, ..TcKernel::new(chip) },
             Code::ColoredOperandsOverflow,
             "operands in VMEM take 134217728 bytes and the scoped limit 16777216, \
-             of 134217728 for both; the largest: operand 0 (134217728 bytes)",
+             of 134217728 for both; the largest: x (134217728 bytes)",
             "leave an operand in hbm",
         ),
         (
             TcKernel {
-                operands: &half_in_vmem,
+                refs: &half_in_vmem,
                 vmem_limit_bytes: Some(100 << 20),
                 ..TcKernel::new(chip)
             },
             Code::ColoredOperandsOverflow,
             "operands in VMEM take 67108864 bytes and the scoped limit 104857600, \
-             of 134217728 for both; the largest: operand 0 (67108864 bytes)",
+             of 134217728 for both; the largest: x (67108864 bytes)",
             "ask for a vmem_limit_bytes of 67108864 or less, or leave an operand in hbm",
         ),
         (
@@ -272,13 +264,13 @@ fn each_fault_says_what_would_be_right() {
             "ask for 134217728 or less",
         ),
         (
-            TcKernel { scratch: &[scratch(&[32000, 128])], ..TcKernel::new(chip) },
+            TcKernel { refs: &[scratch(&[32000, 128]).into()], ..TcKernel::new(chip) },
             Code::VmemTight,
             "VMEM: 16384000 bytes of 16777216 declared, which leaves less than 5 %",
             "leave room for the compiler's spills, or raise vmem_limit_bytes",
         ),
         (
-            TcKernel { scratch: &[tight], ..TcKernel::new(chip) },
+            TcKernel { refs: &[tight.into()], ..TcKernel::new(chip) },
             Code::SmemTight,
             "SMEM: 1044992 bytes of 1046528 declared, which leaves less than 2048",
             "leave room for the compiler's scalar spills",
@@ -293,18 +285,19 @@ fn each_fault_says_what_would_be_right() {
 #[test]
 fn what_just_fits_is_no_fault() {
     let chip = Chip::V5e.facts();
-    let brim = TcKernel { scratch: &[scratch(&[32768, 128])], ..TcKernel::new(chip) };
+    let brim = TcKernel { refs: &[scratch(&[32768, 128]).into()], ..TcKernel::new(chip) };
     let codes: Vec<_> = brim.faults().unwrap().iter().map(Fault::code).collect();
     assert_eq!(codes, [Code::VmemTight], "the limit is inclusive");
-    let roomy = TcKernel { scratch: &[scratch(&[31120, 128])], ..TcKernel::new(chip) };
+    let roomy = TcKernel { refs: &[scratch(&[31120, 128]).into()], ..TcKernel::new(chip) };
     assert_eq!(roomy.faults().unwrap(), []);
 }
 
 #[test]
 fn the_pool_counts_every_subcore() {
-    let kernel = |scratch: &[Scratch<'_>], core_type, tc_tiling| {
-        let kernel =
-            ScKernel { chip: Chip::Tpu7x.facts(), core_type, tc_tiling, windows: &[], scratch };
+    let kernel = |scratch: ResolvedScratch<'_>, core_type, tc_tiling| {
+        let refs = [scratch.into()];
+        let chip = Chip::Tpu7x.facts();
+        let kernel = ScKernel { tc_tiling, refs: &refs, ..ScKernel::new(chip, core_type) };
         let mut parts = Vec::new();
         let plan = kernel.plan_into(&mut parts).unwrap();
         let faults = kernel.faults(&plan);
@@ -312,10 +305,10 @@ fn the_pool_counts_every_subcore() {
     };
     let (vector, scalar) = (CoreType::ScVectorSubcore, CoreType::ScScalarSubcore);
     let space = Resolved::VMEM;
-    let lines = Scratch::new(&[200_000], Dtype::Float32, space);
-    let halve = "halve dimension 0 of scratch 0, to 100000".to_owned();
+    let lines = ResolvedScratch::new("t", &[200_000], Dtype::Float32, space);
+    let halve = "halve dimension 0 of t, to 100000".to_owned();
     assert_eq!(
-        kernel(&[lines], vector, true),
+        kernel(lines, vector, true),
         (12_804_096, vec![(Code::SparseCorePoolOverflow, halve)])
     );
     let shared = Resolved::VMEM_SHARED;
@@ -328,20 +321,21 @@ fn the_pool_counts_every_subcore() {
         (&[128, 9, 5], Dtype::Int8, false, 9216),
         (&[1001], Dtype::Float32, false, 1024),
     ] {
-        let scratch = Scratch::new(shape, dtype, shared);
-        assert_eq!(kernel(&[scratch], vector, tc_tiling).0, words * 4, "{shape:?} {dtype}");
+        let scratch = ResolvedScratch::new("t", shape, dtype, shared);
+        assert_eq!(kernel(scratch, vector, tc_tiling).0, words * 4, "{shape:?} {dtype}");
     }
-    let table = Scratch::new(&[20_000], Dtype::Int32, Resolved::SMEM);
+    let table = ResolvedScratch::new("t", &[20_000], Dtype::Int32, Resolved::SMEM);
     let help = "keep large tables in hbm and copy the part in use".to_owned();
-    assert_eq!(kernel(&[table], scalar, true), (0, vec![(Code::SmemOverflow, help)]));
-    let fits = Scratch { shape: &[16_256], ..table };
-    assert_eq!(kernel(&[fits], scalar, true), (0, vec![]));
+    assert_eq!(kernel(table, scalar, true), (0, vec![(Code::SmemOverflow, help)]));
+    let fits = ResolvedScratch::new("t", &[16_256], Dtype::Int32, Resolved::SMEM);
+    assert_eq!(kernel(fits, scalar, true), (0, vec![]));
 }
 
 #[test]
 fn nothing_is_allocated_where_the_buffer_has_room() {
-    let operands = [FitOperand::from(X); 20];
-    let kernel = TcKernel { operands: &operands, ..TcKernel::new(Chip::V5e.facts()) };
+    let x = output(&[8, 128]);
+    let refs = [Ref::from(x.in_space(Resolved::VMEM)); 20];
+    let kernel = TcKernel { refs: &refs, ..TcKernel::new(Chip::V5e.facts()) };
     let mut parts = Vec::with_capacity(20);
     let place = parts.as_ptr();
     assert_eq!(kernel.vmem_plan_into(&mut parts).unwrap().parts().len(), 20);
@@ -393,30 +387,34 @@ proptest! {
         let grid: Vec<_> =
             grid.into_iter().map(|extent| GridAxis { extent, parallel: true }).collect();
         let operands: Vec<_> = operands
-            .iter()
-            .map(|(array, block, index_map, space, buffers, [input, array_in_vmem, untouched])| {
-                let operand = Operand {
-                    role: if *input { Role::Input } else { Role::Output },
-                    array_shape: array,
-                    block_shape: block.as_deref(),
-                    element_shape: &[],
-                    dtype,
-                    index_map: index_map.as_deref(),
-                    space: *space,
-                    buffers: *buffers,
-                };
-                FitOperand { operand, array_in_vmem: *array_in_vmem, untouched: *untouched }
+            .into_iter()
+            .map(|(array, block, index_map, space, buffers, flags)| {
+                let new = if flags[0] { Operand::input } else { Operand::output };
+                let mut operand = new("x", array, dtype).buffers(buffers);
+                if let Some(block) = block {
+                    operand = operand.block_dims(block);
+                }
+                if let Some(index_map) = index_map {
+                    operand = operand.index_entries(index_map);
+                }
+                (operand, space, flags)
             })
             .collect();
-        let scratch: Vec<_> = scratch
-            .iter()
-            .map(|(shape, space)| Scratch::new(shape, dtype, *space))
-            .collect();
+        let windows = operands.iter().map(|(operand, space, [_, in_vmem, untouched])| {
+            let placed = operand.in_space(*space);
+            let placed = if *in_vmem { placed.with_array_in_vmem() } else { placed };
+            if *untouched { placed.left_untouched() } else { placed }
+        });
+        let windows: Vec<_> = windows.collect();
+        let scratch = scratch.iter().flat_map(|(shape, space)| {
+            let scratch = ResolvedScratch::new("t", shape, dtype, *space);
+            [scratch, scratch.in_scope(), ResolvedScratch::prefetch("n", shape, dtype)]
+        });
+        let refs: Vec<Ref<'_>> =
+            windows.iter().copied().map(Ref::from).chain(scratch.map(Ref::from)).collect();
         let kernel = TcKernel {
             grid: &grid,
-            prefetch: &scratch,
-            operands: &operands,
-            scratch: &scratch,
+            refs: &refs,
             vmem_limit_bytes: limit,
             ..TcKernel::new(chip.facts())
         };
@@ -429,23 +427,22 @@ proptest! {
                 prop_assert!(codes.contains(&error.code()) && !error.help().is_empty());
             }
         }
-        let windows: Vec<_> = operands
-            .iter()
-            .map(|operand| ScWindow::new(operand.operand, &grid, Form::Unpipelined))
-            .collect();
-        let kernel = ScKernel { chip: chip.facts(), core_type, tc_tiling: true, windows: &windows, scratch: &scratch };
+        let kernel = ScKernel {
+            grid: &grid,
+            refs: &refs,
+            ..ScKernel::new(chip.facts(), core_type)
+        };
         let mut parts = Vec::new();
         if let Ok(plan) = kernel.plan_into(&mut parts) {
             for fault in kernel.faults(&plan) {
                 prop_assert!(!fault.to_string().is_empty() && !fault.help().is_empty());
             }
         }
-        for operand in &operands {
-            use mosaic_memspace::rules::WindowAttr;
-            for fault in operand.operand.window_faults(&grid, Form::Pipelined, core_type) {
+        for window in &windows {
+            for fault in window_faults(window, &grid, Form::Pipelined, core_type) {
                 prop_assert!(!fault.to_string().is_empty() && !fault.help().is_empty());
             }
-            let text = WindowAttr::pipelined(&operand.operand, "f", core_type).to_string();
+            let text = WindowAttr::pipelined(window, "f", core_type).to_string();
             let braced = text.starts_with('{') && text.ends_with('}');
             prop_assert!(braced, "{}", text);
         }

@@ -3,11 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
 use mosaic_memspace::custom_call::{Color, CompilerParams, LibtpuVersion, VmemLimitBytes};
-use mosaic_memspace::kernel::{
-    Kernel, MeshSpec, Operand, Prefetch, RefAccess, Report, Scratch, Semaphore,
-};
+use mosaic_memspace::kernel::{Kernel, MeshSpec, RefAccess, Report};
+use mosaic_memspace::operand::{BlockDim, IndexEntry, Operand, Prefetch, Scratch, Semaphore};
 use mosaic_memspace::read::{InputFault, Kernels};
-use mosaic_memspace::rules::{AccessShape, BlockDim, IndexEntry};
+use mosaic_memspace::rules::AccessShape;
 use mosaic_memspace::{Chip, CoreType, Dtype, MemorySpace, Resolved};
 use proptest::prelude::*;
 

@@ -1,42 +1,35 @@
-//! What a fit is asked about: the flat description of a TensorCore kernel.
+//! What a fit is asked about, and what each ref takes.
 
-use super::padding::{Layout, PaddingError};
+use super::padding::{Layout, PaddingFault};
 use crate::chip::ChipFacts;
-use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
-use crate::memory_space::Resolved;
-use crate::rules::{BlockDim, GridAxis, Operand, Role};
+use crate::operand::{GridAxis, Ref, ResolvedOperand, ResolvedScratch};
+use crate::word::Shown;
+use std::borrow::Cow;
 use std::fmt;
 
 /// A TensorCore kernel, as far as its bytes go.
 ///
 /// ```
-/// use mosaic_memspace::rules::{BlockDim, GridAxis, IndexEntry, Operand, Role};
-/// use mosaic_memspace::fit::{TcKernel, Scratch};
+/// use mosaic_memspace::fit::TcKernel;
+/// use mosaic_memspace::operand::{GridAxis, Operand, ResolvedScratch};
 /// use mosaic_memspace::{Chip, Dtype, Resolved};
 ///
-/// let x = Operand {
-///     role: Role::Input,
-///     array_shape: &[512, 256],
-///     block_shape: Some(&[BlockDim::Blocked(128), BlockDim::Blocked(256)]),
-///     element_shape: &[],
-///     dtype: Dtype::Float32,
-///     index_map: Some(&[IndexEntry::Axis(0), IndexEntry::Zero]),
-///     space: Resolved::VMEM,
-///     buffers: None,
-/// };
-/// let sum = Scratch::new(&[128, 256], Dtype::Float32, Resolved::VMEM);
+/// let block = |x: Operand| x.block([128, 256]).index_map([Some(0), None]);
+/// let x = block(Operand::input("x", [512, 256], Dtype::Float32));
+/// let o = block(Operand::output("o", [512, 256], Dtype::Float32));
+/// let sum = ResolvedScratch::new("sum", &[128, 256], Dtype::Float32, Resolved::VMEM);
+/// let [x, o] = [&x, &o].map(|operand| operand.in_space(Resolved::VMEM));
 /// let kernel = TcKernel {
 ///     grid: &[GridAxis::new(4)],
-///     operands: &[x.into(), Operand { role: Role::Output, ..x }.into()],
-///     scratch: &[sum],
+///     refs: &[x.into(), o.into(), sum.into()],
 ///     ..TcKernel::new(Chip::V5e.facts())
 /// };
 /// let mut parts = Vec::new();
 /// let plan = kernel.vmem_plan_into(&mut parts)?;
 /// assert_eq!(plan.bytes(), 5 * 128 * 256 * 4);
-/// assert_eq!(plan.remaining_bytes(), Some((16 << 20) - 655_360));
-/// # Ok::<(), mosaic_memspace::fit::FitError>(())
+/// assert_eq!(plan.parts()[1].to_string(), "x (2 × 131072 bytes)");
+/// # Ok::<(), mosaic_memspace::fit::CountFault>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct TcKernel<'a> {
@@ -44,223 +37,108 @@ pub struct TcKernel<'a> {
     pub chip: &'a ChipFacts,
     /// The axes of the grid.
     pub grid: &'a [GridAxis],
-    /// Scalar prefetch, which lies in smem whatever its space says.
-    pub prefetch: &'a [Scratch<'a>],
-    /// Inputs and outputs.
-    pub operands: &'a [FitOperand<'a>],
-    /// Scratch, what the body allocates by `run_scoped` at its peak, and the
-    /// buffers of `emit_pipeline`.
-    pub scratch: &'a [Scratch<'a>],
+    /// Scalar prefetch, operands, scratch, what the body allocates by `run_scoped` at
+    /// its peak, and the buffers of `emit_pipeline`.
+    pub refs: &'a [Ref<'a>],
     /// `vmem_limit_bytes`, when the author gives one.
     pub vmem_limit_bytes: Option<i64>,
 }
 
 impl<'a> TcKernel<'a> {
     /// A kernel of nothing, to fill in.
-    ///
-    /// ```
-    /// use mosaic_memspace::{Chip, fit::TcKernel};
-    /// let kernel = TcKernel::new(Chip::V6e.facts());
-    /// assert_eq!(kernel.vmem_plan_into(&mut Vec::new()).map(|plan| plan.bytes()), Ok(0));
-    /// ```
     pub const fn new(chip: &'a ChipFacts) -> Self {
-        Self { chip, grid: &[], prefetch: &[], operands: &[], scratch: &[], vmem_limit_bytes: None }
+        Self { chip, grid: &[], refs: &[], vmem_limit_bytes: None }
     }
 
     /// TensorCores that share the grid's parallel axes.
     pub(crate) fn cores(&self) -> u32 {
         self.chip.num_cores.max(self.chip.compiler.default_num_cores).get()
     }
-}
 
-/// An operand, and what of it only a fit asks.
-///
-/// ```
-/// use mosaic_memspace::rules::{Operand, Role};
-/// use mosaic_memspace::fit::FitOperand;
-/// use mosaic_memspace::{Dtype, Resolved};
-///
-/// let scale = Operand {
-///     role: Role::Input,
-///     array_shape: &[1],
-///     block_shape: None,
-///     element_shape: &[],
-///     dtype: Dtype::Float32,
-///     index_map: None,
-///     space: Resolved::ANY,
-///     buffers: None,
-/// };
-/// let unused = FitOperand { untouched: true, ..scale.into() };
-/// assert!(!FitOperand::from(scale).untouched && unused.untouched);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FitOperand<'a> {
-    /// The operand.
-    pub operand: Operand<'a>,
-    /// Whether the array itself lies in vmem (it is colored so): then its window
-    /// costs nothing, and the array counts beside the scoped limit.
-    pub array_in_vmem: bool,
-    /// Whether the body never touches it: then an array of one element costs
-    /// nothing.
-    pub untouched: bool,
-}
-
-impl<'a> From<Operand<'a>> for FitOperand<'a> {
-    fn from(operand: Operand<'a>) -> Self {
-        Self { operand, array_in_vmem: false, untouched: false }
-    }
-}
-
-impl FitOperand<'_> {
-    /// The operand with a single buffer to its window.
-    pub(crate) fn buffered_once(&self) -> Self {
-        Self { operand: Operand { buffers: Some(1), ..self.operand }, ..*self }
+    pub(super) fn operands(&self) -> impl Iterator<Item = &'a ResolvedOperand<'a>> {
+        self.refs.iter().filter_map(|it| match it {
+            Ref::Operand(operand) => Some(operand),
+            Ref::Scratch(_) => None,
+        })
     }
 
-    /// An input array of a single element, which the compiler keeps in VMEM by
-    /// itself, wherever its block lies but smem.
-    pub(super) fn is_kept_element(&self) -> bool {
-        let array = self.operand.array_shape.iter().chain(self.operand.element_shape);
-        let input = match self.operand.role {
-            Role::Input => true,
-            Role::Output => false,
+    pub(super) fn scratch(&self) -> impl Iterator<Item = &'a ResolvedScratch<'a>> {
+        scratch(self.refs)
+    }
+
+    /// Bytes of one buffer of a ref, in VMEM or SMEM; `None` if it has none there.
+    /// `one_step`: [`one_step_a_core`](crate::operand::one_step_a_core) of the grid.
+    pub(crate) fn buffer_bytes(
+        &self,
+        of: &Ref<'_>,
+        one_step: bool,
+    ) -> Result<Option<u64>, PaddingFault> {
+        let taken = match of {
+            Ref::Operand(operand) => match self.operand_in_vmem(operand, one_step)? {
+                Some(taken) => Some(taken),
+                None => self.operand_in_smem(operand, one_step)?,
+            },
+            Ref::Scratch(scratch) => match self.scratch_in_vmem(scratch, scratch.shape)? {
+                Some(taken) => Some(taken),
+                None => self.scratch_in_smem(scratch)?,
+            },
         };
-        input && array.copied().all(|extent| extent == 1)
+        Ok(taken.map(|taken| taken.buffer_bytes))
     }
 
-    /// Bytes of one buffer of the window.
-    pub(super) fn buffer_bytes(&self, kernel: &TcKernel<'_>) -> Result<u64, PaddingError> {
-        let Operand { dtype, element_shape, .. } = self.operand;
-        let extents = self.operand.block().dims().map(BlockDim::extent);
-        let extents = extents.chain(element_shape.iter().copied());
-        let layout = if kernel.grid.is_empty() && extents.clone().nth(1).is_some() {
-            Layout::of_window_without_grid(kernel.chip, dtype)
+    /// Bytes of one buffer of an operand's window.
+    pub(super) fn window_bytes(&self, operand: &ResolvedOperand<'_>) -> Result<u64, PaddingFault> {
+        let extents = operand.block();
+        let layout = if self.grid.is_empty() && extents.clone().nth(1).is_some() {
+            Layout::of_window_without_grid(self.chip, operand.dtype)
         } else {
-            Layout::of_window(kernel.chip, dtype)
+            Layout::of_window(self.chip, operand.dtype)
         };
         layout?.bytes_of(extents)
     }
-
-    /// The array, as a memref.
-    pub(super) fn array(&self) -> impl DoubleEndedIterator<Item = u64> {
-        self.operand.array_shape.iter().chain(self.operand.element_shape).copied()
-    }
 }
 
-/// Memory that a kernel allocates.
-///
-/// ```
-/// use mosaic_memspace::fit::Scratch;
-/// use mosaic_memspace::{Dtype, Resolved};
-/// let sum = Scratch::new(&[8, 128], Dtype::Float32, Resolved::VMEM);
-/// assert!(!sum.scoped && sum.in_scope().scoped);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scratch<'a> {
-    /// Its extents.
-    pub shape: &'a [u64],
-    /// Its element type.
-    pub dtype: Dtype,
-    /// Where it lies.
-    pub space: Resolved,
-    /// Whether the body allocates it, for a part of its run (`run_scoped`, and
-    /// the buffers of `emit_pipeline`), and not the kernel (`scratch_shapes`).
-    pub scoped: bool,
-}
-
-impl<'a> Scratch<'a> {
-    /// Scratch of the kernel.
-    ///
-    /// ```
-    /// use mosaic_memspace::fit::Scratch;
-    /// use mosaic_memspace::{Dtype, Resolved};
-    /// const SUM: Scratch<'_> = Scratch::new(&[8, 128], Dtype::Float32, Resolved::VMEM);
-    /// assert_eq!(SUM.shape, [8, 128]);
-    /// ```
-    pub const fn new(shape: &'a [u64], dtype: Dtype, space: Resolved) -> Self {
-        Self { shape, dtype, space, scoped: false }
-    }
-
-    /// The same, allocated by the body.
-    ///
-    /// ```
-    /// use mosaic_memspace::fit::Scratch;
-    /// use mosaic_memspace::{Dtype, Resolved};
-    /// let buffer = Scratch::new(&[2, 8, 128], Dtype::Int4, Resolved::VMEM).in_scope();
-    /// assert!(buffer.scoped);
-    /// ```
-    #[must_use]
-    pub const fn in_scope(self) -> Self {
-        Self { scoped: true, ..self }
-    }
-
-    /// How the compiler lays it out: the body's own as it does windows.
-    pub(super) const fn layout<'c>(&self, chip: &'c ChipFacts) -> Result<Layout<'c>, PaddingError> {
-        if self.scoped {
-            Layout::of_window(chip, self.dtype)
-        } else {
-            Layout::of_scratch(chip, self.dtype)
-        }
-    }
-}
-
-/// A ref of a kernel, by its number among its like, from 0.
-///
-/// ```
-/// assert_eq!(mosaic_memspace::fit::RefId::Scratch(2).to_string(), "scratch 2");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RefId {
-    /// Scalar prefetch.
-    Prefetch(usize),
-    /// An input or output.
-    Operand(usize),
-    /// Scratch.
-    Scratch(usize),
-}
-
-impl fmt::Display for RefId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Prefetch(number) => write!(f, "prefetch {number}"),
-            Self::Operand(number) => write!(f, "operand {number}"),
-            Self::Scratch(number) => write!(f, "scratch {number}"),
-        }
-    }
+pub(super) fn scratch<'a>(refs: &'a [Ref<'a>]) -> impl Iterator<Item = &'a ResolvedScratch<'a>> {
+    refs.iter().filter_map(|it| match it {
+        Ref::Scratch(scratch) => Some(scratch),
+        Ref::Operand(_) => None,
+    })
 }
 
 /// What one ref takes of a memory.
 ///
 /// ```
-/// use mosaic_memspace::fit::{Part, RefId};
-/// let part = Part { of: RefId::Operand(0), buffer_bytes: 4096, buffers: 2, bytes: 8192 };
-/// assert_eq!(part.to_string(), "operand 0 (2 × 4096 bytes)");
+/// use mosaic_memspace::fit::Part;
+/// let part = Part { name: "x".into(), buffer_bytes: 4096, buffers: 2, bytes: 8192 };
+/// assert_eq!(part.to_string(), "x (2 × 4096 bytes)");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Part {
-    /// The ref.
-    pub of: RefId,
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Part<'a> {
+    /// The ref's name.
+    pub name: Cow<'a, str>,
     /// Bytes of one buffer, with its padding.
     pub buffer_bytes: u64,
-    /// How many there are.
+    /// Buffers of its window, or subcores that each have one.
     pub buffers: u32,
     /// Bytes of them all, rounded up and aligned as the memory asks.
     pub bytes: u64,
 }
 
-impl Part {
-    /// The part with the ref's name in place of its number.
-    pub(super) fn named(self, name: &str) -> String {
-        match self.buffers {
-            1 => format!("{name} ({} bytes)", self.bytes),
-            buffers => format!("{name} ({buffers} × {} bytes)", self.buffer_bytes),
-        }
+impl Part<'_> {
+    /// The same, of a name of its own.
+    pub(crate) fn to_owned(&self) -> Part<'static> {
+        let Self { buffer_bytes, buffers, bytes, .. } = *self;
+        Part { name: Cow::Owned(self.name.as_ref().to_owned()), buffer_bytes, buffers, bytes }
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for Part<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.named(&self.of.to_string()))
+        let name = Shown(&self.name);
+        match self.buffers {
+            1 => write!(f, "{name} ({} bytes)", self.bytes),
+            buffers => write!(f, "{name} ({buffers} × {} bytes)", self.buffer_bytes),
+        }
     }
 }
 
@@ -268,22 +146,27 @@ impl fmt::Display for Part {
 ///
 /// ```
 /// use mosaic_memspace::error::{Code, Fault};
-/// use mosaic_memspace::fit::{FitError, PaddingError, RefId};
+/// use mosaic_memspace::fit::TcKernel;
+/// use mosaic_memspace::operand::ResolvedScratch;
+/// use mosaic_memspace::{Chip, Dtype, Resolved};
 ///
-/// let error = FitError { of: Some(RefId::Scratch(1)), cause: PaddingError::TooLarge };
-/// assert_eq!(error.to_string(), "scratch 1: more bytes than 64 bits can count");
-/// assert_eq!(error.code(), Code::SizeOverflow);
+/// let vast = ResolvedScratch::new("t", &[u64::MAX, 8], Dtype::Int8, Resolved::VMEM);
+/// let kernel = TcKernel { refs: &[vast.into()], ..TcKernel::new(Chip::V5e.facts()) };
+/// let fault = kernel.faults().unwrap_err();
+/// assert_eq!(fault.to_string(), "t: more bytes than 64 bits can count");
+/// assert_eq!(fault.code(), Code::SizeOverflow);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {cause}", Whose(*of))]
-pub struct FitError {
-    /// The ref at fault; `None` when only all of them together are.
-    pub of: Option<RefId>,
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {cause}", Whose(of.as_deref()))]
+#[non_exhaustive]
+pub struct CountFault {
+    /// The name of the ref at fault; `None` when only all of them together are.
+    pub of: Option<Box<str>>,
     /// Why.
-    pub cause: PaddingError,
+    pub cause: PaddingFault,
 }
 
-impl Fault for FitError {
+impl Fault for CountFault {
     fn code(&self) -> Code {
         self.cause.code()
     }
@@ -291,14 +174,18 @@ impl Fault for FitError {
     fn help(&self) -> String {
         self.cause.help()
     }
+
+    fn field(&self) -> Option<&'static str> {
+        self.cause.field()
+    }
 }
 
-struct Whose(Option<RefId>);
+struct Whose<'a>(Option<&'a str>);
 
-impl fmt::Display for Whose {
+impl fmt::Display for Whose<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(id) => id.fmt(f),
+            Some(name) => Shown(name).fmt(f),
             None => f.write_str("all refs together"),
         }
     }

@@ -2,7 +2,8 @@
 
 use crate::chip::{ChipFacts, TilingFault};
 use crate::dtype::Dtype;
-use crate::error::{Code, Fault};
+use crate::error::faults;
+use crate::operand::{Allocated, ResolvedScratch};
 
 /// How the compiler lays out the elements of a type in a TensorCore's VMEM and
 /// SMEM: rank 1 in lines of lanes × packing, higher ranks in tiles of
@@ -17,7 +18,7 @@ use crate::error::{Code, Fault};
 /// // In scratch an element takes at least a byte.
 /// assert_eq!(Layout::of_window(chip, Dtype::Int4)?.bytes(&[8, 128])?, 512);
 /// assert_eq!(Layout::of_scratch(chip, Dtype::Int4)?.bytes(&[8, 128])?, 1024);
-/// # Ok::<(), mosaic_memspace::fit::PaddingError>(())
+/// # Ok::<(), mosaic_memspace::fit::PaddingFault>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
@@ -39,7 +40,7 @@ impl<'a> Layout<'a> {
     /// Of a window, or of an array that is kept in the memory.
     ///
     /// # Errors
-    /// [`PaddingError::NoTile`] when a 32-bit word does not hold a whole number
+    /// [`PaddingFault::NoTile`] when a 32-bit word does not hold a whole number
     /// of elements.
     ///
     /// ```
@@ -48,32 +49,43 @@ impl<'a> Layout<'a> {
     /// assert!(Layout::of_window(Chip::V5e.facts(), Dtype::Bool).is_ok());
     /// assert!(Layout::of_window(Chip::V5e.facts(), Dtype::Float64).is_err());
     /// ```
-    pub const fn of_window(chip: &'a ChipFacts, dtype: Dtype) -> Result<Self, PaddingError> {
+    pub const fn of_window(chip: &'a ChipFacts, dtype: Dtype) -> Result<Self, PaddingFault> {
         match dtype.memref_packing() {
             Some(packing) => {
                 Ok(Self { chip, packing, bits: dtype.memref_bits(), tiles: Tiles::Compact })
             }
-            None => Err(PaddingError::NoTile(TilingFault::UnsupportedDtype { dtype })),
+            None => Err(PaddingFault::NoTile(TilingFault::UnsupportedDtype { dtype })),
         }
     }
 
     /// Of scratch: padded by the type's own packing, a byte an element at least.
     ///
     /// # Errors
-    /// [`PaddingError::NoTile`], as for a window.
+    /// [`PaddingFault::NoTile`], as for a window.
     ///
     /// ```
     /// use mosaic_memspace::fit::Layout;
     /// use mosaic_memspace::{Chip, Dtype};
     /// let scratch = Layout::of_scratch(Chip::V5e.facts(), Dtype::Int2)?;
     /// assert_eq!(scratch.bytes(&[1])?, 2048);
-    /// # Ok::<(), mosaic_memspace::fit::PaddingError>(())
+    /// # Ok::<(), mosaic_memspace::fit::PaddingFault>(())
     /// ```
-    pub const fn of_scratch(chip: &'a ChipFacts, dtype: Dtype) -> Result<Self, PaddingError> {
+    pub const fn of_scratch(chip: &'a ChipFacts, dtype: Dtype) -> Result<Self, PaddingFault> {
         match Self::of_window(chip, dtype) {
             Ok(layout) if layout.bits < 8 => Ok(Self { bits: 8, ..layout }),
             Ok(layout) => Ok(layout),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Of scratch, as it is allocated: what the body allocates is laid out as windows are.
+    pub(super) const fn of(
+        scratch: &ResolvedScratch<'_>,
+        chip: &'a ChipFacts,
+    ) -> Result<Self, PaddingFault> {
+        match scratch.allocated {
+            Allocated::ByKernel => Self::of_scratch(chip, scratch.dtype),
+            Allocated::Before | Allocated::ByBody => Self::of_window(chip, scratch.dtype),
         }
     }
 
@@ -82,7 +94,7 @@ impl<'a> Layout<'a> {
     pub(super) const fn of_window_without_grid(
         chip: &'a ChipFacts,
         dtype: Dtype,
-    ) -> Result<Self, PaddingError> {
+    ) -> Result<Self, PaddingFault> {
         match Self::of_window(chip, dtype) {
             Ok(layout) if layout.bits < 4 => Ok(Self { packing: 8, bits: 4, ..layout }),
             Ok(layout) => Ok(layout),
@@ -95,7 +107,7 @@ impl<'a> Layout<'a> {
     /// granules. An element takes its own bits.
     ///
     /// # Errors
-    /// [`PaddingError::NoTile`], as for a window, and on a chip without
+    /// [`PaddingFault::NoTile`], as for a window, and on a chip without
     /// SparseCores.
     ///
     /// ```
@@ -104,16 +116,16 @@ impl<'a> Layout<'a> {
     /// let chip = Chip::Tpu7x.facts();
     /// assert_eq!(Layout::of_sparse_core(chip, Dtype::Int8, true)?.bytes(&[9, 5])?, 16 * 128);
     /// assert_eq!(Layout::of_sparse_core(chip, Dtype::Int8, false)?.bytes(&[9, 5])?, 9 * 32);
-    /// # Ok::<(), mosaic_memspace::fit::PaddingError>(())
+    /// # Ok::<(), mosaic_memspace::fit::PaddingFault>(())
     /// ```
     pub const fn of_sparse_core(
         chip: &'a ChipFacts,
         dtype: Dtype,
         tc_tiling: bool,
-    ) -> Result<Self, PaddingError> {
+    ) -> Result<Self, PaddingFault> {
         let granule = match chip.require_sparse_core() {
             Ok(sparse_core) => sparse_core.dma_granule_size_bytes,
-            Err(absent) => return Err(PaddingError::NoTile(TilingFault::NoSparseCores(absent))),
+            Err(absent) => return Err(PaddingFault::NoTile(TilingFault::NoSparseCores(absent))),
         };
         match Self::of_window(chip, dtype) {
             Ok(layout) if tc_tiling => Ok(layout),
@@ -125,23 +137,23 @@ impl<'a> Layout<'a> {
     /// Bytes of one buffer of this shape.
     ///
     /// # Errors
-    /// [`PaddingError::TooLarge`] beyond 64 bits.
+    /// [`PaddingFault::TooLarge`] beyond 64 bits.
     ///
     /// ```
-    /// use mosaic_memspace::fit::{Layout, PaddingError};
+    /// use mosaic_memspace::fit::{Layout, PaddingFault};
     /// use mosaic_memspace::{Chip, ChipFacts, Dtype};
     ///
     /// const V5E: &ChipFacts = Chip::V5e.facts();
-    /// const BYTES: Result<u64, PaddingError> = match Layout::of_window(V5E, Dtype::Int8) {
+    /// const BYTES: Result<u64, PaddingFault> = match Layout::of_window(V5E, Dtype::Int8) {
     ///     Ok(layout) => layout.bytes(&[2, 3, 200]),
     ///     Err(error) => Err(error),
     /// };
     /// assert_eq!(BYTES, Ok(2 * 4 * 256));
     /// let layout = Layout::of_window(V5E, Dtype::Int8)?;
-    /// assert_eq!(layout.bytes(&[u64::MAX, u64::MAX, 1]), Err(PaddingError::TooLarge));
-    /// # Ok::<(), mosaic_memspace::fit::PaddingError>(())
+    /// assert_eq!(layout.bytes(&[u64::MAX, u64::MAX, 1]), Err(PaddingFault::TooLarge));
+    /// # Ok::<(), mosaic_memspace::fit::PaddingFault>(())
     /// ```
-    pub const fn bytes(self, shape: &[u64]) -> Result<u64, PaddingError> {
+    pub const fn bytes(self, shape: &[u64]) -> Result<u64, PaddingFault> {
         let (mut major, rows, lanes) = match shape {
             [] => (shape, None, 1),
             [lanes] => (&[] as &[u64], None, *lanes),
@@ -159,7 +171,7 @@ impl<'a> Layout<'a> {
     pub(super) fn bytes_of(
         self,
         mut extents: impl DoubleEndedIterator<Item = u64>,
-    ) -> Result<u64, PaddingError> {
+    ) -> Result<u64, PaddingFault> {
         let lanes = extents.next_back().unwrap_or(1);
         let rows = extents.next_back();
         self.padded(extents.try_fold(1, u64::checked_mul), rows, lanes)
@@ -170,7 +182,7 @@ impl<'a> Layout<'a> {
         outer: Option<u64>,
         rows: Option<u64>,
         lanes: u64,
-    ) -> Result<u64, PaddingError> {
+    ) -> Result<u64, PaddingFault> {
         let [tile_rows, tile_lanes] = self.tile(rows);
         let rows = if let Some(rows) = rows { rows } else { 1 };
         let rows = rows.checked_next_multiple_of(tile_rows);
@@ -179,7 +191,7 @@ impl<'a> Layout<'a> {
         let bits = product(product(outer, rows), product(lanes, Some(self.bits as u64)));
         match bits {
             Some(bits) => Ok(bits >> 3),
-            None => Err(PaddingError::TooLarge),
+            None => Err(PaddingFault::TooLarge),
         }
     }
 }
@@ -208,37 +220,20 @@ const fn product(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     }
 }
 
-/// Why a buffer has no size.
-///
-/// ```
-/// use mosaic_memspace::error::{Code, Fault};
-/// use mosaic_memspace::fit::PaddingError;
-/// assert_eq!(PaddingError::TooLarge.code(), Code::SizeOverflow);
-/// assert_eq!(PaddingError::TooLarge.to_string(), "more bytes than 64 bits can count");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PaddingError {
-    /// A size beyond 64 bits.
-    #[error("more bytes than 64 bits can count")]
-    TooLarge,
-    /// A type of which a 32-bit word does not hold a whole number.
-    #[error(transparent)]
-    NoTile(#[from] TilingFault),
-}
-
-impl Fault for PaddingError {
-    fn code(&self) -> Code {
-        match self {
-            Self::TooLarge => Code::SizeOverflow,
-            Self::NoTile(error) => error.code(),
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::TooLarge => self.code().mend().to_owned(),
-            Self::NoTile(error) => error.help(),
-        }
+faults! {
+    /// Why a buffer has no size.
+    ///
+    /// ```
+    /// use mosaic_memspace::error::{Code, Fault};
+    /// use mosaic_memspace::fit::PaddingFault;
+    /// assert_eq!(PaddingFault::TooLarge.code(), Code::SizeOverflow);
+    /// assert_eq!(PaddingFault::TooLarge.to_string(), "more bytes than 64 bits can count");
+    /// ```
+    #[derive(Clone, Copy)]
+    pub enum PaddingFault {
+        /// A size beyond 64 bits.
+        TooLarge => SizeOverflow ("more bytes than 64 bits can count");
+        /// A type of which a 32-bit word does not hold a whole number.
+        NoTile[fault: TilingFault];
     }
 }

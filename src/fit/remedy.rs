@@ -1,20 +1,22 @@
 //! Which changes would make a kernel fit.
 
-use super::kernel::{FitOperand, Part, RefId, TcKernel};
+use super::kernel::TcKernel;
 use super::padding::Layout;
-use super::vmem::{most, window_of};
-use crate::rules::{Block, BlockDim};
+use super::vmem::{Taken, most, window_of};
+use crate::operand::{BlockDim, Operand, ResolvedOperand, ResolvedScratch, one_step_a_core};
+use crate::rules::check_block;
+use crate::word::Shown;
+use std::cmp::Reverse;
 use std::fmt;
 
 /// One change to a kernel.
 ///
 /// ```
-/// use mosaic_memspace::fit::{Change, RefId};
-///
-/// let change = Change::Halve { of: RefId::Operand(1), dimension: 0, times: 2, extent: 64 };
-/// assert_eq!(change.to_string(), "halve dimension 0 of operand 1 twice, to 64");
+/// use mosaic_memspace::fit::Change;
+/// let change = Change::Halve { of: "x".into(), dimension: 0, times: 2, extent: 64 };
+/// assert_eq!(change.to_string(), "halve dimension 0 of x twice, to 64");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Change {
     /// Ask for more VMEM.
@@ -24,13 +26,13 @@ pub enum Change {
     },
     /// Use one buffer for a window (`pl.Buffered(1)`).
     SingleBuffer {
-        /// The operand.
-        of: RefId,
+        /// The operand's name.
+        of: Box<str>,
     },
     /// Halve a dimension of a block, or of scratch.
     Halve {
-        /// The operand or scratch.
-        of: RefId,
+        /// The name of the operand or scratch.
+        of: Box<str>,
         /// The dimension, counted from the first.
         dimension: usize,
         /// How many times.
@@ -40,36 +42,30 @@ pub enum Change {
     },
 }
 
-impl Change {
-    /// The change, with the ref's name in place of its number.
-    pub(super) fn named(self, name: &dyn Fn(RefId) -> String) -> String {
-        match self {
-            Self::RaiseLimit { to } => format!("raise vmem_limit_bytes to {to} or more"),
-            Self::SingleBuffer { of } => format!("use one buffer for {}", name(of)),
-            Self::Halve { of, dimension, times, extent } => {
-                let times = match times {
-                    1 => String::new(),
-                    2 => " twice".to_owned(),
-                    times => format!(" {times} times"),
-                };
-                format!("halve dimension {dimension} of {}{times}, to {extent}", name(of))
-            }
-        }
-    }
-}
-
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.named(&|id| id.to_string()))
+        match self {
+            Self::RaiseLimit { to } => write!(f, "raise vmem_limit_bytes to {to} or more"),
+            Self::SingleBuffer { of } => write!(f, "use one buffer for {}", Shown(of)),
+            Self::Halve { of, dimension, times, extent } => {
+                write!(f, "halve dimension {dimension} of {}", Shown(of))?;
+                match times {
+                    1 => {}
+                    2 => f.write_str(" twice")?,
+                    times => write!(f, " {times} times")?,
+                }
+                write!(f, ", to {extent}")
+            }
+        }
     }
 }
 
 /// Changes that together make the kernel fit by its declarations.
 ///
 /// ```
-/// use mosaic_memspace::fit::{Change, RefId, Remedy};
-/// let remedy = Remedy { changes: vec![Change::SingleBuffer { of: RefId::Operand(0) }] };
-/// assert_eq!(remedy.to_string(), "use one buffer for operand 0");
+/// use mosaic_memspace::fit::{Change, Remedy};
+/// let remedy = Remedy { changes: vec![Change::SingleBuffer { of: "x".into() }] };
+/// assert_eq!(remedy.to_string(), "use one buffer for x");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Remedy {
@@ -77,16 +73,10 @@ pub struct Remedy {
     pub changes: Vec<Change>,
 }
 
-impl Remedy {
-    pub(super) fn named(&self, name: &dyn Fn(RefId) -> String) -> String {
-        let changes: Vec<_> = self.changes.iter().map(|change| change.named(name)).collect();
-        changes.join(" and ")
-    }
-}
-
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.named(&|id| id.to_string()))
+        let changes: Vec<_> = self.changes.iter().map(ToString::to_string).collect();
+        f.write_str(&changes.join(" and "))
     }
 }
 
@@ -107,18 +97,12 @@ const STEPS: usize = 512;
 
 /// The remedies of a kernel that needs `needed` bytes of VMEM, where there are
 /// `there`: those of a single change, and when there is none, one of several.
-pub(super) fn of_vmem(
-    kernel: &TcKernel<'_>,
-    parts: &[Part],
-    needed: u64,
-    there: u64,
-) -> Vec<Remedy> {
+pub(super) fn of_vmem(kernel: &TcKernel<'_>, needed: u64, there: u64) -> Vec<Remedy> {
     let mut remedies = Vec::new();
     if needed <= most(kernel.chip) {
         remedies.push(Change::RaiseLimit { to: needed }.into());
     }
-    let mut refs: Vec<_> =
-        largest(parts).take(REFS).filter_map(|part| Shrinkable::new(kernel, *part)).collect();
+    let mut refs = Shrinkable::all(kernel);
     let over = needed.saturating_sub(there);
     let mut singles: Vec<_> = refs.iter().filter_map(|shrinkable| shrinkable.alone(over)).collect();
     singles.sort_by_key(|change| match change {
@@ -132,23 +116,23 @@ pub(super) fn of_vmem(
     remedies
 }
 
-/// Parts, the largest first.
-pub(super) fn largest(parts: &[Part]) -> impl Iterator<Item = &Part> {
-    let mut parts: Vec<_> = parts.iter().collect();
-    parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
-    parts.into_iter()
-}
-
-/// The fewest halvings of one dimension of scratch, measured by `bytes`, that
-/// leave at most `room` bytes.
-pub(super) fn halve_scratch(
-    of: RefId,
-    shape: &[u64],
-    room: u64,
-    bytes: impl Fn(&[u64]) -> Option<u64>,
-) -> Option<Change> {
-    let small_enough = |extents: &[u64], _| bytes(extents).is_some_and(|bytes| bytes <= room);
-    fewest_halvings(of, shape, small_enough)
+/// For the largest scratch, the fewest halvings of one dimension that save `over` bytes;
+/// `bytes` measures scratch with a shape, if it lies there.
+pub(super) fn of_scratch<'a>(
+    scratch: impl Iterator<Item = &'a ResolvedScratch<'a>>,
+    over: u64,
+    bytes: impl Fn(&ResolvedScratch<'_>, &[u64]) -> Option<u64>,
+) -> Vec<Remedy> {
+    let measured = scratch.filter_map(|it| Some((bytes(it, it.shape)?, it)));
+    let mut measured: Vec<_> = measured.collect();
+    measured.sort_by_key(|(bytes, _)| Reverse(*bytes));
+    let remedies = measured.into_iter().filter_map(|(now, scratch)| {
+        let room = now.checked_sub(over)?;
+        fewest_halvings(scratch.name, scratch.shape, |extents| {
+            bytes(scratch, extents).is_some_and(|bytes| bytes <= room)
+        })
+    });
+    remedies.map(Remedy::from).take(super::Overflow::LARGEST).collect()
 }
 
 /// Changes to many refs: the largest gives way first, until it is enough.
@@ -168,9 +152,7 @@ fn together(refs: &mut [Shrinkable<'_>], over: u64) -> Option<Remedy> {
 /// A ref whose bytes can be made fewer.
 struct Shrinkable<'a> {
     kernel: &'a TcKernel<'a>,
-    of: RefId,
-    /// The operand; scratch has none.
-    operand: Option<FitOperand<'a>>,
+    of: Sized<'a>,
     original: Vec<u64>,
     extents: Vec<u64>,
     /// Buffers at first, and now.
@@ -179,35 +161,45 @@ struct Shrinkable<'a> {
     can_shrink: bool,
 }
 
+#[derive(Clone, Copy)]
+enum Sized<'a> {
+    Window(&'a ResolvedOperand<'a>),
+    Scratch(&'a ResolvedScratch<'a>),
+}
+
 impl<'a> Shrinkable<'a> {
-    fn new(kernel: &'a TcKernel<'a>, part: Part) -> Option<Self> {
-        let (operand, original): (_, Vec<u64>) = match part.of {
-            RefId::Prefetch(_) => return None,
-            RefId::Scratch(number) => (None, kernel.scratch.get(number)?.shape.to_vec()),
-            RefId::Operand(number) => {
-                let operand = *kernel.operands.get(number)?;
-                if operand.is_kept_element() || operand.array_in_vmem {
-                    return None;
-                }
-                let dims = operand.operand.block().dims();
-                (Some(operand), dims.map(BlockDim::extent).collect())
+    /// Those of the kernel's refs that may be tried.
+    fn all(kernel: &'a TcKernel<'a>) -> Vec<Self> {
+        let scratch = kernel.scratch().filter_map(|scratch| {
+            let taken = kernel.scratch_in_vmem(scratch, scratch.shape).ok()??;
+            Some(Self::new(kernel, Sized::Scratch(scratch), taken, scratch.shape.to_vec()))
+        });
+        let one_step = one_step_a_core(kernel.grid, kernel.cores());
+        let windows = kernel.operands().filter_map(|operand| {
+            if operand.is_kept_element() || operand.array_in_vmem {
+                return None;
             }
-        };
-        // Without the gap before it, which stays when it shrinks.
-        let bytes = match operand {
-            Some(_) => window_of(part.buffer_bytes, part.buffers).ok()?.bytes,
-            None => part.buffer_bytes,
-        };
-        Some(Self {
-            kernel,
-            of: part.of,
-            operand,
-            extents: original.clone(),
-            original,
-            buffers: [part.buffers; 2],
-            bytes,
-            can_shrink: true,
-        })
+            let taken = kernel.operand_in_vmem(operand, one_step).ok()??;
+            let extents = operand.dims().map(BlockDim::extent).collect();
+            Some(Self::new(kernel, Sized::Window(operand), taken, extents))
+        });
+        let mut all: Vec<_> = scratch.chain(windows).collect();
+        all.sort_by_key(|it| Reverse(it.bytes));
+        all.truncate(REFS);
+        all
+    }
+
+    fn new(kernel: &'a TcKernel<'a>, of: Sized<'a>, taken: Taken, extents: Vec<u64>) -> Self {
+        let (buffers, bytes) = ([taken.buffers; 2], taken.bytes);
+        let original = extents.clone();
+        Self { kernel, of, original, extents, buffers, bytes, can_shrink: true }
+    }
+
+    fn name(&self) -> Box<str> {
+        match self.of {
+            Sized::Window(operand) => operand.name.into(),
+            Sized::Scratch(scratch) => scratch.name.into(),
+        }
     }
 
     /// The one change to this ref that saves as much.
@@ -215,9 +207,9 @@ impl<'a> Shrinkable<'a> {
         let room = self.bytes.checked_sub(over)?;
         let enough = |bytes: Option<u64>| bytes.is_some_and(|bytes| bytes <= room);
         if self.buffers[1] > 1 && enough(self.measure(&self.extents, 1)) {
-            return Some(Change::SingleBuffer { of: self.of });
+            return Some(Change::SingleBuffer { of: self.name() });
         }
-        fewest_halvings(self.of, &self.extents, |extents, _| {
+        fewest_halvings(&self.name(), &self.extents, |extents| {
             self.is_legal(extents) && enough(self.measure(extents, self.buffers_when_halved()))
         })
     }
@@ -254,7 +246,7 @@ impl<'a> Shrinkable<'a> {
     /// What was changed.
     fn changes(&self) -> Vec<Change> {
         let [first, now] = self.buffers;
-        let single = (now < first).then_some(Change::SingleBuffer { of: self.of });
+        let single = (now < first).then_some(Change::SingleBuffer { of: self.name() });
         let halved = self.original.iter().zip(&self.extents).enumerate().filter_map(
             |(dimension, (original, extent))| {
                 let mut halved = *original;
@@ -263,7 +255,7 @@ impl<'a> Shrinkable<'a> {
                     halved = halved.div_ceil(2);
                     times = times.saturating_add(1);
                 }
-                let halve = Change::Halve { of: self.of, dimension, times, extent: *extent };
+                let halve = Change::Halve { of: self.name(), dimension, times, extent: *extent };
                 (times > 0).then_some(halve)
             },
         );
@@ -273,57 +265,52 @@ impl<'a> Shrinkable<'a> {
     /// A block that is halved has to move, and is then buffered as asked, if not
     /// made to have a single buffer before.
     fn buffers_when_halved(&self) -> u32 {
-        match self.operand {
-            Some(operand) if self.buffers[0] == self.buffers[1] => {
-                operand.operand.buffers.unwrap_or(2)
+        match self.of {
+            Sized::Window(operand) if self.buffers[0] == self.buffers[1] => {
+                operand.buffers_when_moving()
             }
-            Some(_) | None => 1,
+            Sized::Window(_) | Sized::Scratch(_) => 1,
         }
     }
 
     /// Bytes with other extents and buffers.
     fn measure(&self, extents: &[u64], buffers: u32) -> Option<u64> {
-        let chip = self.kernel.chip;
-        let slack = self.kernel.vmem_alignment();
-        match (self.of, self.operand) {
-            (RefId::Scratch(number), _) => {
-                let taken = self.kernel.scratch.get(number)?.vmem(chip, extents).ok()?;
-                taken.bytes.checked_next_multiple_of(slack)
-            }
-            (_, Some(operand)) => {
-                let own = operand.operand.element_shape;
-                let layout = Layout::of_window(chip, operand.operand.dtype).ok()?;
+        let taken = match self.of {
+            Sized::Scratch(scratch) => self.kernel.scratch_in_vmem(scratch, extents).ok()??,
+            Sized::Window(operand) => {
+                let own = &operand.operand.element_shape;
+                let layout = Layout::of_window(self.kernel.chip, operand.dtype).ok()?;
                 let bytes = layout.bytes_of(extents.iter().chain(own).copied()).ok()?;
-                window_of(bytes, buffers).ok()?.bytes.checked_next_multiple_of(slack)
+                window_of(bytes, buffers).ok()?
             }
-            (_, None) => None,
-        }
+        };
+        taken.bytes.checked_next_multiple_of(self.kernel.vmem_alignment())
     }
 
     fn is_legal(&self, extents: &[u64]) -> bool {
-        let Some(operand) = self.operand else { return true };
-        let block = operand.operand.block();
-        let dims: Vec<_> =
-            block.dims().zip(extents).map(|(dim, extent)| dim.with(*extent)).collect();
-        let block = Block { block_shape: Some(&dims), trivial_window: false, ..block };
-        block.check(Some(self.kernel.chip)).is_ok()
+        match self.of {
+            Sized::Scratch(_) => true,
+            Sized::Window(operand) => {
+                let dims = operand.dims().zip(extents).map(|(dim, extent)| dim.with(*extent));
+                let halved =
+                    Operand { block_shape: Some(dims.collect()), ..operand.operand.clone() };
+                let halved = ResolvedOperand { operand: &halved, ..*operand };
+                check_block(&halved, false, Some(self.kernel.chip)).is_ok()
+            }
+        }
     }
 }
 
 /// The change of one dimension that satisfies, with the fewest halvings.
-fn fewest_halvings(
-    of: RefId,
-    shape: &[u64],
-    satisfies: impl Fn(&[u64], usize) -> bool,
-) -> Option<Change> {
+fn fewest_halvings(of: &str, shape: &[u64], satisfies: impl Fn(&[u64]) -> bool) -> Option<Change> {
     let mut best: Option<(u32, Change)> = None;
     for dimension in halvable(shape) {
         let mut extents = shape.to_vec();
-        let limit = best.map_or(u64::BITS, |(times, _)| times.saturating_sub(1));
+        let limit = best.as_ref().map_or(u64::BITS, |(times, _)| times.saturating_sub(1));
         for times in 1..=limit {
             let extent = halve(&mut extents, dimension);
-            if satisfies(&extents, dimension) {
-                best = Some((times, Change::Halve { of, dimension, times, extent }));
+            if satisfies(&extents) {
+                best = Some((times, Change::Halve { of: of.into(), dimension, times, extent }));
                 break;
             }
             if extent <= 1 {
@@ -356,106 +343,80 @@ fn halve(extents: &mut [u64], dimension: usize) -> u64 {
 #[allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
-    clippy::panic,
+    clippy::unwrap_used,
     reason = "small kernels, and changes of refs that they have"
 )]
 mod tests {
-    use super::super::kernel::Scratch;
-    use super::super::{FitFault, TcKernel};
+    use super::super::{FitFault, Overflow, TcKernel};
     use super::*;
     use crate::chip::Chip;
     use crate::dtype::Dtype;
-    use crate::memory_space::Resolved;
-    use crate::rules::{GridAxis, IndexEntry, Operand, Role};
+    use crate::memory_space::{MemorySpace, Resolved};
+    use crate::operand::{GridAxis, IndexEntry, Ref, Scratch};
     use proptest::prelude::*;
 
-    /// A kernel that owns its shapes, so that it can be changed.
     #[derive(Clone, Debug)]
     struct Owned {
         chip: Chip,
         grid: Vec<GridAxis>,
-        operands: Vec<OwnedOperand>,
-        scratch: Vec<(Vec<u64>, Dtype)>,
+        operands: Vec<Operand>,
+        scratch: Vec<Scratch>,
         limit: Option<i64>,
     }
 
-    #[derive(Clone, Debug)]
-    struct OwnedOperand {
-        array: Vec<u64>,
-        block: Vec<BlockDim>,
-        index_map: Vec<IndexEntry>,
-        dtype: Dtype,
-        buffers: Option<u32>,
-    }
-
     impl Owned {
-        fn with<T>(&self, answer: impl FnOnce(&TcKernel<'_>) -> T) -> T {
-            let operand = |operand: &OwnedOperand| -> (Vec<u64>, Vec<BlockDim>, Vec<IndexEntry>) {
-                (operand.array.clone(), operand.block.clone(), operand.index_map.clone())
-            };
-            let shapes: Vec<_> = self.operands.iter().map(operand).collect();
-            let operands: Vec<FitOperand<'_>> = self
-                .operands
-                .iter()
-                .zip(&shapes)
-                .map(|(owned, (array, block, index_map))| {
-                    let operand = Operand {
-                        role: Role::Output,
-                        array_shape: array,
-                        block_shape: Some(block),
-                        element_shape: &[],
-                        dtype: owned.dtype,
-                        index_map: Some(index_map),
-                        space: Resolved::VMEM,
-                        buffers: owned.buffers,
-                    };
-                    operand.into()
-                })
-                .collect();
-            let scratch: Vec<_> = self
-                .scratch
-                .iter()
-                .map(|(shape, dtype)| Scratch::new(shape, *dtype, Resolved::VMEM))
-                .collect();
-            answer(&TcKernel {
+        fn overflow(&self) -> Option<Overflow> {
+            let operands = self.operands.iter().map(|it| Ref::from(it.in_space(Resolved::VMEM)));
+            let scratch = self.scratch.iter().filter_map(|it| it.in_space(Resolved::VMEM));
+            let refs: Vec<_> = operands.chain(scratch.map(Ref::from)).collect();
+            let kernel = TcKernel {
                 grid: &self.grid,
-                operands: &operands,
-                scratch: &scratch,
+                refs: &refs,
                 vmem_limit_bytes: self.limit,
                 ..TcKernel::new(self.chip.facts())
+            };
+            kernel.faults().unwrap_or_default().into_iter().find_map(|fault| {
+                if let FitFault::VmemOverflow { over } = fault { Some(over) } else { None }
             })
         }
 
-        fn overflow(&self) -> Option<super::super::Overflow> {
-            let faults = self.with(|kernel| kernel.faults().unwrap_or_default());
-            faults.into_iter().find_map(|fault| {
-                if let FitFault::VmemOverflow(over) = fault { Some(over) } else { None }
-            })
-        }
-
-        fn change(&mut self, change: Change) {
+        fn change(&mut self, change: &Change) {
             match change {
-                Change::RaiseLimit { to } => self.limit = i64::try_from(to).ok(),
-                Change::SingleBuffer { of: RefId::Operand(number) } => {
-                    self.operands[number].buffers = Some(1);
-                }
-                Change::Halve { of: RefId::Operand(number), dimension, extent, .. } => {
-                    let operand = &mut self.operands[number];
-                    operand.block[dimension] = operand.block[dimension].with(extent);
-                    operand.index_map[dimension] = IndexEntry::Axis(self.grid.len());
-                    self.grid.push(GridAxis::new(2));
-                }
-                Change::Halve { of: RefId::Scratch(number), dimension, extent, .. } => {
-                    self.scratch[number].0[dimension] = extent;
-                }
-                Change::SingleBuffer { of } | Change::Halve { of, .. } => {
-                    panic!("{of} has nothing to change")
+                Change::RaiseLimit { to } => self.limit = i64::try_from(*to).ok(),
+                Change::SingleBuffer { of } => self.operand(of).unwrap().buffers = Some(1),
+                Change::Halve { of, dimension, extent, .. } => {
+                    let axis = self.grid.len();
+                    if let Some(operand) = self.operand(of) {
+                        let block = operand.block_shape.as_mut().unwrap();
+                        block[*dimension] = block[*dimension].with(*extent);
+                        operand.index_map.as_mut().unwrap()[*dimension] = IndexEntry::Axis(axis);
+                        self.grid.push(GridAxis::new(2));
+                    } else {
+                        let mut all = self.scratch.iter_mut();
+                        let scratch = all.find(|it| it.name.as_deref() == Some(&**of)).unwrap();
+                        scratch.shape[*dimension] = *extent;
+                    }
                 }
             }
         }
+
+        fn operand(&mut self, name: &str) -> Option<&mut Operand> {
+            self.operands.iter_mut().find(|it| it.name.as_deref() == Some(name))
+        }
     }
 
-    fn operand() -> impl Strategy<Value = OwnedOperand> {
+    fn numbered(mut operands: Vec<Operand>) -> Vec<Operand> {
+        for (number, operand) in operands.iter_mut().enumerate() {
+            operand.name = Some(format!("operand {number}"));
+        }
+        operands
+    }
+
+    fn scratch(number: usize, shape: Vec<u64>, dtype: Dtype) -> Scratch {
+        Scratch::new(&format!("scratch {number}"), MemorySpace::VMEM, shape, dtype)
+    }
+
+    fn operand() -> impl Strategy<Value = Operand> {
         let block = (1..4_u64, 1..40_u64, 1..12_u64);
         let dtype =
             prop::sample::select(&[Dtype::Float32, Dtype::Bfloat16, Dtype::Int8, Dtype::Int4]);
@@ -466,13 +427,9 @@ mod tests {
                     if line { vec![lanes * 8192] } else { vec![major, rows * 8, lanes * 128] };
                 let mut index_map = vec![IndexEntry::Zero; dims.len()];
                 index_map[0] = if moves { IndexEntry::Axis(0) } else { IndexEntry::Zero };
-                OwnedOperand {
-                    array: dims.iter().map(|extent| extent * 2).collect(),
-                    block: dims.into_iter().map(BlockDim::Blocked).collect(),
-                    index_map,
-                    dtype,
-                    buffers,
-                }
+                let array: Vec<_> = dims.iter().map(|extent| extent * 2).collect();
+                let operand = Operand::output("", array, dtype).block(dims);
+                operand.index_entries(index_map).buffers(buffers)
             },
         )
     }
@@ -490,8 +447,10 @@ mod tests {
                 let scratch = scratch
                     .into_iter()
                     .filter(|(_, dtype)| dtype.memref_packing().is_some())
+                    .enumerate()
+                    .map(|(number, (shape, dtype))| self::scratch(number, shape, dtype))
                     .collect();
-                Owned { chip, grid, operands, scratch, limit }
+                Owned { chip, grid, operands: numbered(operands), scratch, limit }
             },
         )
     }
@@ -503,7 +462,7 @@ mod tests {
             for remedy in &over.remedies {
                 let mut changed = kernel.clone();
                 for change in &remedy.changes {
-                    changed.change(*change);
+                    changed.change(change);
                 }
                 let left = changed.overflow();
                 prop_assert!(left.is_none(), "{remedy} leaves {left:?}");
@@ -511,14 +470,9 @@ mod tests {
         }
     }
 
-    fn window(rows: u64, buffers: Option<u32>) -> OwnedOperand {
-        OwnedOperand {
-            array: vec![rows * 4, 1024],
-            block: vec![BlockDim::Blocked(rows), BlockDim::Blocked(1024)],
-            index_map: vec![IndexEntry::Axis(0), IndexEntry::Zero],
-            dtype: Dtype::Float32,
-            buffers,
-        }
+    fn window(rows: u64, buffers: Option<u32>) -> Operand {
+        let window = Operand::output("", [rows * 4, 1024], Dtype::Float32).block([rows, 1024]);
+        window.index_map([Some(0), None]).buffers(buffers)
     }
 
     fn remedies(kernel: &Owned) -> Vec<String> {
@@ -531,7 +485,7 @@ mod tests {
         let kernel = Owned {
             chip: Chip::V5e,
             grid: vec![GridAxis::new(4)],
-            operands: vec![window(1024, None), window(1600, None)],
+            operands: numbered(vec![window(1024, None), window(1600, None)]),
             scratch: vec![],
             limit: None,
         };
@@ -549,12 +503,11 @@ mod tests {
     #[test]
     fn a_block_that_never_moved_is_not_helped_by_one_halving() {
         // 20 MiB, once; halved it moves, and is there twice.
-        let mut still = window(5120, None);
-        still.index_map = vec![IndexEntry::Zero; 2];
+        let still = window(5120, None).index_map([None, None]);
         let kernel = Owned {
             chip: Chip::V4,
             grid: vec![GridAxis::new(4)],
-            operands: vec![still],
+            operands: numbered(vec![still]),
             scratch: vec![],
             limit: None,
         };
@@ -566,8 +519,8 @@ mod tests {
         let kernel = Owned {
             chip: Chip::V4,
             grid: vec![GridAxis::new(4)],
-            operands: vec![window(4096, None), window(4096, Some(1))],
-            scratch: vec![(vec![4096, 1024], Dtype::Float32)],
+            operands: numbered(vec![window(4096, None), window(4096, Some(1))]),
+            scratch: vec![scratch(0, vec![4096, 1024], Dtype::Float32)],
             limit: None,
         };
         // 32, 16 and 16 MiB of 16.

@@ -1,12 +1,12 @@
 //! The SMEM of a TensorCore kernel.
 
-use super::kernel::{FitError, FitOperand, Part, RefId, TcKernel};
-use super::padding::{Layout, PaddingError};
+use super::kernel::{CountFault, Part, TcKernel};
+use super::padding::{Layout, PaddingFault};
 use super::vmem::{Memory, Taken};
 use crate::chip::ChipFacts;
 use crate::dtype::Dtype;
 use crate::memory_space::TpuSpace;
-use crate::rules::one_step_a_core;
+use crate::operand::{Ref, ResolvedOperand, ResolvedScratch, one_step_a_core};
 
 /// What a kernel declares of SMEM, part by part: scalar prefetch, operands and
 /// windows in smem, scratch.
@@ -15,22 +15,23 @@ use crate::rules::one_step_a_core;
 /// about three moving windows on.
 ///
 /// ```
-/// use mosaic_memspace::fit::{Scratch, TcKernel};
-/// use mosaic_memspace::{Chip, Dtype, Resolved};
+/// use mosaic_memspace::fit::TcKernel;
+/// use mosaic_memspace::operand::ResolvedScratch;
+/// use mosaic_memspace::{Chip, Dtype};
 ///
-/// let table = Scratch::new(&[300_000], Dtype::Int32, Resolved::SMEM);
-/// let kernel = TcKernel { prefetch: &[table], ..TcKernel::new(Chip::V5e.facts()) };
+/// let table = ResolvedScratch::prefetch("table", &[300_000], Dtype::Int32);
+/// let kernel = TcKernel { refs: &[table.into()], ..TcKernel::new(Chip::V5e.facts()) };
 /// let mut parts = Vec::new();
 /// let plan = kernel.smem_plan_into(&mut parts)?;
 /// assert_eq!(plan.bytes(), 1_200_128);
 /// assert_eq!(plan.capacity_bytes(), 1 << 20);
 /// assert_eq!(plan.usable_bytes(), Some((1 << 20) - 2048));
 /// assert!(!plan.fits_by_its_declarations());
-/// # Ok::<(), mosaic_memspace::fit::FitError>(())
+/// # Ok::<(), mosaic_memspace::fit::CountFault>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SmemPlan<'b> {
-    parts: &'b [Part],
+    parts: &'b [Part<'b>],
     bytes: u64,
     capacity: u64,
     usable: Option<u64>,
@@ -41,7 +42,7 @@ impl<'b> SmemPlan<'b> {
     pub const SPILL_BYTES: u64 = 2048;
 
     /// What each ref takes.
-    pub const fn parts(&self) -> &'b [Part] {
+    pub const fn parts(&self) -> &'b [Part<'b>] {
         self.parts
     }
 
@@ -85,7 +86,7 @@ impl<'b> SmemPlan<'b> {
 /// Bytes that an operand of this shape takes of SMEM.
 ///
 /// # Errors
-/// [`PaddingError`]: beyond 64 bits, or an element type that no word holds whole.
+/// [`PaddingFault`]: beyond 64 bits, or an element type that no word holds whole.
 ///
 /// ```
 /// use mosaic_memspace::fit::smem_operand_bytes;
@@ -96,38 +97,34 @@ pub const fn smem_operand_bytes(
     chip: &ChipFacts,
     shape: &[u64],
     dtype: Dtype,
-) -> Result<u64, PaddingError> {
+) -> Result<u64, PaddingFault> {
     match Layout::of_window(chip, dtype) {
         Ok(layout) => layout.bytes(shape),
         Err(error) => Err(error),
     }
 }
 
-impl TcKernel<'_> {
+impl<'a> TcKernel<'a> {
     /// What the kernel declares of SMEM; `parts` is emptied and filled, and
     /// nothing is allocated when it has room for an entry a ref.
     ///
     /// # Errors
-    /// [`FitError`]: a size beyond 64 bits, an element type that no word holds
+    /// [`CountFault`]: a size beyond 64 bits, an element type that no word holds
     /// whole.
-    pub fn smem_plan_into<'b>(&self, parts: &'b mut Vec<Part>) -> Result<SmemPlan<'b>, FitError> {
+    pub fn smem_plan_into<'b>(
+        &self,
+        parts: &'b mut Vec<Part<'a>>,
+    ) -> Result<SmemPlan<'b>, CountFault> {
         parts.clear();
         let mut memory = Memory { parts, bytes: 0, unit: 1 };
-        for (number, prefetch) in self.prefetch.iter().enumerate() {
-            let bytes = smem_operand_bytes(self.chip, prefetch.shape, prefetch.dtype);
-            memory.add(RefId::Prefetch(number), bytes.map(Taken::once))?;
-        }
         let one_step = one_step_a_core(self.grid, self.cores());
-        for (number, operand) in self.operands.iter().enumerate() {
-            if let Some(taken) = operand.smem(self, one_step).transpose() {
-                memory.add(RefId::Operand(number), taken)?;
-            }
-        }
-        for (number, scratch) in self.scratch.iter().enumerate() {
-            if scratch.space.is(TpuSpace::Smem) {
-                let layout = scratch.layout(self.chip);
-                let bytes = layout.and_then(|layout| layout.bytes(scratch.shape));
-                memory.add(RefId::Scratch(number), bytes.map(Taken::once))?;
+        for of in self.refs {
+            let taken = match of {
+                Ref::Operand(operand) => self.operand_in_smem(operand, one_step),
+                Ref::Scratch(scratch) => self.scratch_in_smem(scratch),
+            };
+            if let Some(taken) = taken.transpose() {
+                memory.add(of.name(), taken)?;
             }
         }
         let Memory { parts, bytes, unit: _ } = memory;
@@ -138,31 +135,29 @@ impl TcKernel<'_> {
             usable: self.chip.compiler.usable_smem_bytes,
         })
     }
-}
 
-impl FitOperand<'_> {
-    /// What it takes of the SMEM, if its window lies there.
-    fn smem(&self, kernel: &TcKernel<'_>, one_step: bool) -> Result<Option<Taken>, PaddingError> {
-        if !self.operand.space.is(TpuSpace::Smem) {
+    /// What an operand takes of the SMEM, if its window lies there.
+    pub(super) fn operand_in_smem(
+        &self,
+        operand: &ResolvedOperand<'_>,
+        one_step: bool,
+    ) -> Result<Option<Taken>, PaddingFault> {
+        if !operand.space.is(TpuSpace::Smem) {
             return Ok(None);
         }
-        let buffer_bytes = self.buffer_bytes(kernel)?;
-        let buffers = self.operand.buffers_where(one_step, kernel.grid);
-        let bytes = buffer_bytes.checked_mul(buffers.into()).ok_or(PaddingError::TooLarge)?;
-        Ok(Some(Taken { buffer_bytes, buffers, bytes }))
+        let buffers = operand.buffers_where(one_step, self.grid);
+        Taken::times(self.window_bytes(operand)?, buffers).map(Some)
     }
 
-    /// Bytes of one of its buffers, in VMEM or SMEM; `None` if it has none there.
-    /// `one_step`: [`one_step_a_core`] of the kernel's grid.
-    pub(crate) fn buffer(
+    /// What scratch, or scalar prefetch, takes of the SMEM, if it lies there.
+    pub(super) fn scratch_in_smem(
         &self,
-        kernel: &TcKernel<'_>,
-        one_step: bool,
-    ) -> Result<Option<u64>, PaddingError> {
-        let taken = match self.vmem(kernel, one_step)? {
-            Some(taken) => Some(taken),
-            None => self.smem(kernel, one_step)?,
-        };
-        Ok(taken.map(|taken| taken.buffer_bytes))
+        scratch: &ResolvedScratch<'_>,
+    ) -> Result<Option<Taken>, PaddingFault> {
+        if !scratch.space.is(TpuSpace::Smem) {
+            return Ok(None);
+        }
+        let bytes = Layout::of(scratch, self.chip)?.bytes(scratch.shape)?;
+        Ok(Some(Taken::once(bytes)))
     }
 }

@@ -1,34 +1,31 @@
 //! The memory of a SparseCore: one pool for its subcores' vmem and vmem_shared.
 
-use super::kernel::{FitError, Part, RefId, Scratch};
-use super::padding::{Layout, PaddingError};
+use super::kernel::{CountFault, Part, scratch};
+use super::padding::{Layout, PaddingFault};
 use super::vmem::{Memory, Taken};
 use crate::chip::{ChipFacts, SparseCoreFacts, TilingFault};
 use crate::core_type::CoreType;
-use crate::memory_space::TpuSpace;
-use crate::rules::{BlockDim, Form, GridAxis, Operand};
+use crate::memory_space::{Resolved, TpuSpace};
+use crate::operand::{Form, GridAxis, Ref, ResolvedOperand, ResolvedScratch};
 
 /// A SparseCore kernel, as far as its bytes go.
 ///
 /// ```
-/// use mosaic_memspace::fit::{ScKernel, Scratch};
+/// use mosaic_memspace::fit::ScKernel;
+/// use mosaic_memspace::operand::ResolvedScratch;
 /// use mosaic_memspace::{Chip, CoreType, Dtype, Resolved};
 ///
+/// let t = ResolvedScratch::new("t", &[1000], Dtype::Float32, Resolved::VMEM);
+/// let u = ResolvedScratch::new("u", &[9, 5], Dtype::Int8, Resolved::VMEM_SHARED);
 /// let kernel = ScKernel {
-///     chip: Chip::Tpu7x.facts(),
-///     core_type: CoreType::ScVectorSubcore,
-///     tc_tiling: true,
-///     windows: &[],
-///     scratch: &[
-///         Scratch::new(&[1000], Dtype::Float32, Resolved::VMEM),
-///         Scratch::new(&[9, 5], Dtype::Int8, Resolved::VMEM_SHARED),
-///     ],
+///     refs: &[t.into(), u.into()],
+///     ..ScKernel::new(Chip::Tpu7x.facts(), CoreType::ScVectorSubcore)
 /// };
 /// let mut parts = Vec::new();
 /// let plan = kernel.plan_into(&mut parts)?;
 /// assert_eq!(plan.bytes(), 16 * 4096 + 2048);
 /// assert_eq!(plan.bytes_there(), 8 << 20);
-/// # Ok::<(), mosaic_memspace::fit::FitError>(())
+/// # Ok::<(), mosaic_memspace::fit::CountFault>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ScKernel<'a> {
@@ -39,54 +36,13 @@ pub struct ScKernel<'a> {
     /// Whether arrays are tiled as on a TensorCore (`use_tc_tiling_on_sc`), which
     /// is the default.
     pub tc_tiling: bool,
-    /// Operands, of which windows in vmem and smem take memory of the core.
-    pub windows: &'a [ScWindow<'a>],
-    /// Scratch that the body uses: the compiler leaves out what it does not.
-    pub scratch: &'a [Scratch<'a>],
-}
-
-/// An operand of a SparseCore kernel, and the buffers of its window.
-///
-/// ```
-/// use mosaic_memspace::rules::{Form, Operand, Role};
-/// use mosaic_memspace::fit::ScWindow;
-/// use mosaic_memspace::{Dtype, Resolved};
-///
-/// let x = Operand {
-///     role: Role::Input,
-///     array_shape: &[256, 128],
-///     block_shape: None,
-///     element_shape: &[],
-///     dtype: Dtype::Float32,
-///     index_map: None,
-///     space: Resolved::VMEM,
-///     buffers: None,
-/// };
-/// assert_eq!(ScWindow::new(x, &[], Form::Pipelined).buffers, 1);
-/// assert_eq!(ScWindow::new(x, &[], Form::Unpipelined).buffers, 2);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ScWindow<'a> {
-    /// The operand.
-    pub operand: Operand<'a>,
-    /// Buffers of its window.
-    pub buffers: u32,
-}
-
-impl<'a> ScWindow<'a> {
-    /// The window of an operand of a kernel of this form, with this grid.
-    ///
-    /// An unpipelined kernel's windows do not move, but the compiler buffers those in
-    /// vmem twice.
-    pub fn new(operand: Operand<'a>, grid: &[GridAxis], form: Form) -> Self {
-        let buffers = match form {
-            Form::Pipelined => operand.buffers_where(false, grid),
-            Form::Unpipelined if operand.space.is(TpuSpace::Vmem) => 2,
-            Form::Unpipelined => 1,
-        };
-        Self { operand, buffers }
-    }
+    /// How it is given its operands.
+    pub form: Form,
+    /// The axes of the grid.
+    pub grid: &'a [GridAxis],
+    /// Operands, of which windows in vmem and smem take memory of the core, and scratch
+    /// that the body uses: the compiler leaves out what it does not.
+    pub refs: &'a [Ref<'a>],
 }
 
 /// What a SparseCore kernel declares, part by part, beside what there is.
@@ -94,10 +50,10 @@ impl<'a> ScWindow<'a> {
 /// An example is at [`ScKernel`].
 #[derive(Clone, Copy, Debug)]
 pub struct ScPlan<'b> {
-    parts: &'b [Part],
+    parts: &'b [Part<'b>],
     bytes: u64,
     there: u64,
-    smem_parts: &'b [Part],
+    smem_parts: &'b [Part<'b>],
     smem_bytes: u64,
     smem_there: Option<u64>,
 }
@@ -105,7 +61,7 @@ pub struct ScPlan<'b> {
 impl<'b> ScPlan<'b> {
     /// What each ref takes of the pool; vmem counts once for each subcore of the
     /// chip, whether the mesh has it or not.
-    pub const fn parts(&self) -> &'b [Part] {
+    pub const fn parts(&self) -> &'b [Part<'b>] {
         self.parts
     }
 
@@ -120,7 +76,7 @@ impl<'b> ScPlan<'b> {
     }
 
     /// What each ref takes of the subcore's own smem.
-    pub const fn smem_parts(&self) -> &'b [Part] {
+    pub const fn smem_parts(&self) -> &'b [Part<'b>] {
         self.smem_parts
     }
 
@@ -176,55 +132,34 @@ const fn in_pool(bytes: u64, subcores: u32) -> Option<u64> {
     }
 }
 
-impl ScKernel<'_> {
+impl<'a> ScKernel<'a> {
+    /// An unpipelined kernel of nothing, to fill in.
+    pub const fn new(chip: &'a ChipFacts, core_type: CoreType) -> Self {
+        let form = Form::Unpipelined;
+        Self { chip, core_type, tc_tiling: true, form, grid: &[], refs: &[] }
+    }
+
     /// What the kernel declares; `parts` is emptied and filled, and nothing is
     /// allocated when it has room for an entry a ref.
     ///
     /// # Errors
-    /// [`FitError`]: a chip without SparseCores, a size beyond 64 bits, an element
+    /// [`CountFault`]: a chip without SparseCores, a size beyond 64 bits, an element
     /// type that no word holds whole.
-    pub fn plan_into<'b>(&self, parts: &'b mut Vec<Part>) -> Result<ScPlan<'b>, FitError> {
+    pub fn plan_into<'b>(&self, parts: &'b mut Vec<Part<'a>>) -> Result<ScPlan<'b>, CountFault> {
         parts.clear();
-        let sparse_core = self.chip.require_sparse_core().map_err(|absent| {
-            let cause = PaddingError::NoTile(TilingFault::NoSparseCores(absent));
-            FitError { of: None, cause }
-        })?;
+        let sparse_core = self.sparse_core().map_err(|cause| CountFault { of: None, cause })?;
         let mut pool = Memory { parts, bytes: 0, unit: 1 };
-        for (number, scratch) in self.scratch.iter().enumerate() {
-            if let Some(subcores) = Self::pooled(sparse_core, scratch) {
-                let taken = self.bytes_of(scratch, scratch.shape).and_then(|buffer_bytes| {
-                    let bytes = in_pool(buffer_bytes, subcores).ok_or(PaddingError::TooLarge)?;
-                    Ok(Taken { buffer_bytes, buffers: subcores, bytes })
-                });
-                pool.add(RefId::Scratch(number), taken)?;
-            }
-        }
-        for (number, window) in self.windows.iter().enumerate() {
-            if window.operand.space.is(TpuSpace::Vmem) {
-                let taken = self.window(window, sparse_core.num_subcores.get());
-                let aligned = |taken: Taken| {
-                    let bytes = in_pool(taken.bytes, 1).ok_or(PaddingError::TooLarge)?;
-                    Ok(Taken { bytes, ..taken })
-                };
-                pool.add(RefId::Operand(number), taken.and_then(aligned))?;
+        for of in self.scratch_first() {
+            if let Some(taken) = self.taken(of, Kept::Pool).transpose() {
+                pool.add(of.name(), taken)?;
             }
         }
         let Memory { parts, bytes, unit: _ } = pool;
         let pooled = parts.len();
         let mut smem = Memory { parts, bytes: 0, unit: 1 };
-        for (number, scratch) in self.scratch.iter().enumerate() {
-            if scratch.space.is(TpuSpace::Smem) {
-                let taken = self.bytes_of(scratch, scratch.shape).and_then(|buffer_bytes| {
-                    let bytes = buffer_bytes.checked_next_multiple_of(UNIT);
-                    let bytes = bytes.ok_or(PaddingError::TooLarge)?;
-                    Ok(Taken { buffer_bytes, buffers: 1, bytes })
-                });
-                smem.add(RefId::Scratch(number), taken)?;
-            }
-        }
-        for (number, window) in self.windows.iter().enumerate() {
-            if window.operand.space.is(TpuSpace::Smem) {
-                smem.add(RefId::Operand(number), self.window(window, 1))?;
+        for of in self.scratch_first() {
+            if let Some(taken) = self.taken(of, Kept::Smem).transpose() {
+                smem.add(of.name(), taken)?;
             }
         }
         let Memory { parts, bytes: smem_bytes, unit: _ } = smem;
@@ -239,36 +174,89 @@ impl ScKernel<'_> {
         Ok(ScPlan { parts, bytes, there, smem_parts, smem_bytes, smem_there })
     }
 
-    /// Bytes of the pool that scratch would take with this shape.
-    pub(super) fn pool_bytes_of(&self, scratch: &Scratch<'_>, shape: &[u64]) -> Option<u64> {
-        let sparse_core = self.chip.require_sparse_core().ok()?;
-        let subcores = Self::pooled(sparse_core, scratch)?;
-        in_pool(self.bytes_of(scratch, shape).ok()?, subcores)
+    /// Bytes of one buffer of a ref, in the pool or in smem; `None` if it has none there.
+    pub(crate) fn buffer_bytes(&self, of: &Ref<'_>) -> Result<Option<u64>, PaddingFault> {
+        let taken = match self.taken(of, Kept::Pool)? {
+            Some(taken) => Some(taken),
+            None => self.taken(of, Kept::Smem)?,
+        };
+        Ok(taken.map(|taken| taken.buffer_bytes))
     }
 
-    /// How many times scratch counts in the pool, if it lies there.
-    fn pooled(sparse_core: &SparseCoreFacts, scratch: &Scratch<'_>) -> Option<u32> {
-        if scratch.space.is(TpuSpace::Vmem) {
-            Some(sparse_core.num_subcores.get())
-        } else if scratch.space.is(TpuSpace::VmemShared) {
-            Some(1)
-        } else {
-            None
+    /// What a ref takes of the pool, or of the subcore's own smem, if it lies there.
+    fn taken(&self, of: &Ref<'_>, kept: Kept) -> Result<Option<Taken>, PaddingFault> {
+        match of {
+            Ref::Operand(operand) => self.operand(operand, kept),
+            Ref::Scratch(scratch) => self.scratch(scratch, scratch.shape, kept),
         }
     }
 
-    /// What a window takes of as many cores.
-    fn window(&self, window: &ScWindow<'_>, cores: u32) -> Result<Taken, PaddingError> {
-        let Operand { dtype, element_shape, .. } = window.operand;
-        let extents = window.operand.block().dims().map(BlockDim::extent);
-        let layout = Layout::of_sparse_core(self.chip, dtype, self.tc_tiling)?;
-        let buffer_bytes = layout.bytes_of(extents.chain(element_shape.iter().copied()))?;
-        let buffers = window.buffers.saturating_mul(cores);
-        let bytes = buffer_bytes.checked_mul(buffers.into()).ok_or(PaddingError::TooLarge)?;
-        Ok(Taken { buffer_bytes, buffers, bytes })
+    fn operand(
+        &self,
+        operand: &ResolvedOperand<'_>,
+        kept: Kept,
+    ) -> Result<Option<Taken>, PaddingFault> {
+        // An operand in vmem_shared has no window.
+        let there = !operand.space.is(TpuSpace::VmemShared);
+        let Some(copies) = self.copies(operand.space, kept)?.filter(|_| there) else {
+            return Ok(None);
+        };
+        let layout = Layout::of_sparse_core(self.chip, operand.dtype, self.tc_tiling)?;
+        let buffers = self.form.sparse_core_buffers(operand, self.grid);
+        let buffers = buffers.saturating_mul(copies);
+        let taken = Taken::times(layout.bytes_of(operand.block())?, buffers)?;
+        match kept {
+            Kept::Pool => taken.in_units(UNIT).map(Some),
+            Kept::Smem => Ok(Some(taken)),
+        }
     }
 
-    fn bytes_of(&self, scratch: &Scratch<'_>, shape: &[u64]) -> Result<u64, PaddingError> {
-        Layout::of_sparse_core(self.chip, scratch.dtype, self.tc_tiling)?.bytes(shape)
+    /// What scratch would take with this shape.
+    pub(super) fn scratch(
+        &self,
+        scratch: &ResolvedScratch<'_>,
+        shape: &[u64],
+        kept: Kept,
+    ) -> Result<Option<Taken>, PaddingFault> {
+        let Some(copies) = self.copies(scratch.space, kept)? else { return Ok(None) };
+        let layout = Layout::of_sparse_core(self.chip, scratch.dtype, self.tc_tiling)?;
+        Taken::times(layout.bytes(shape)?, copies)?.in_units(UNIT).map(Some)
     }
+
+    /// How many times a buffer in this space counts in a memory, if it lies there: vmem
+    /// once for each subcore of the chip.
+    fn copies(&self, space: Resolved, kept: Kept) -> Result<Option<u32>, PaddingFault> {
+        let is = |tpu| space.is(tpu);
+        Ok(match kept {
+            Kept::Pool if is(TpuSpace::Vmem) => Some(self.sparse_core()?.num_subcores.get()),
+            Kept::Pool if is(TpuSpace::VmemShared) => Some(1),
+            Kept::Smem if is(TpuSpace::Smem) => Some(1),
+            Kept::Pool | Kept::Smem => None,
+        })
+    }
+
+    fn sparse_core(&self) -> Result<&'a SparseCoreFacts, PaddingFault> {
+        let absent = |absent| PaddingFault::NoTile(TilingFault::NoSparseCores(absent));
+        self.chip.require_sparse_core().map_err(absent)
+    }
+
+    /// The refs as the compiler allocates them.
+    fn scratch_first(&self) -> impl Iterator<Item = &'a Ref<'a>> {
+        let scratch = |it: &&Ref<'_>| matches!(it, Ref::Scratch(_));
+        let scratches = self.refs.iter().filter(scratch);
+        scratches.chain(self.refs.iter().filter(move |it| !scratch(it)))
+    }
+
+    pub(super) fn scratches(&self) -> impl Iterator<Item = &'a ResolvedScratch<'a>> {
+        scratch(self.refs)
+    }
+}
+
+/// A memory of a SparseCore.
+#[derive(Clone, Copy)]
+pub(super) enum Kept {
+    /// The pool of vmem and vmem_shared.
+    Pool,
+    /// The subcore's own smem.
+    Smem,
 }

@@ -1,10 +1,10 @@
 //! The VMEM of a TensorCore kernel: its windows and its scratch.
 
-use super::kernel::{FitError, FitOperand, Part, RefId, Scratch, TcKernel};
-use super::padding::{Layout, PaddingError};
+use super::kernel::{CountFault, Part, TcKernel};
+use super::padding::{Layout, PaddingFault};
 use crate::chip::ChipFacts;
 use crate::memory_space::TpuSpace;
-use crate::rules::one_step_a_core;
+use crate::operand::{Allocated, ResolvedOperand, ResolvedScratch, one_step_a_core};
 
 /// What a kernel declares of VMEM, part by part, beside what it may use.
 ///
@@ -17,7 +17,7 @@ use crate::rules::one_step_a_core;
 /// An example is at [`TcKernel`].
 #[derive(Clone, Copy, Debug)]
 pub struct VmemPlan<'b> {
-    parts: &'b [Part],
+    parts: &'b [Part<'b>],
     bytes: u64,
     limit: VmemLimit,
     capacity: u64,
@@ -26,7 +26,7 @@ pub struct VmemPlan<'b> {
 impl<'b> VmemPlan<'b> {
     /// What each ref takes, in the order that the compiler allocates them:
     /// scratch, then windows, then what the body allocates.
-    pub const fn parts(&self) -> &'b [Part] {
+    pub const fn parts(&self) -> &'b [Part<'b>] {
         self.parts
     }
 
@@ -128,24 +128,27 @@ pub(super) const fn most(chip: &ChipFacts) -> u64 {
     }
 }
 
-impl TcKernel<'_> {
+impl<'a> TcKernel<'a> {
     /// What the kernel declares of VMEM; `parts` is emptied and filled, and
     /// nothing is allocated when it has room for an entry a ref.
     ///
     /// # Errors
-    /// [`FitError`]: a size beyond 64 bits, an element type that no word holds
+    /// [`CountFault`]: a size beyond 64 bits, an element type that no word holds
     /// whole.
-    pub fn vmem_plan_into<'b>(&self, parts: &'b mut Vec<Part>) -> Result<VmemPlan<'b>, FitError> {
+    pub fn vmem_plan_into<'b>(
+        &self,
+        parts: &'b mut Vec<Part<'a>>,
+    ) -> Result<VmemPlan<'b>, CountFault> {
         parts.clear();
         let mut memory = Memory { parts, bytes: 0, unit: self.vmem_alignment() };
-        self.add_scratch(&mut memory, false)?;
+        self.add_scratch(&mut memory, Allocated::ByKernel)?;
         let one_step = one_step_a_core(self.grid, self.cores());
-        for (number, operand) in self.operands.iter().enumerate() {
-            if let Some(taken) = operand.vmem(self, one_step).transpose() {
-                memory.add(RefId::Operand(number), taken)?;
+        for operand in self.operands() {
+            if let Some(taken) = self.operand_in_vmem(operand, one_step).transpose() {
+                memory.add(operand.name, taken)?;
             }
         }
-        self.add_scratch(&mut memory, true)?;
+        self.add_scratch(&mut memory, Allocated::ByBody)?;
         let Memory { parts, bytes, unit: _ } = memory;
         Ok(VmemPlan {
             parts,
@@ -155,15 +158,57 @@ impl TcKernel<'_> {
         })
     }
 
-    /// The kernel's scratch, or what the body allocates.
-    fn add_scratch(&self, memory: &mut Memory<'_>, scoped: bool) -> Result<(), FitError> {
-        let scratch = self.scratch.iter().enumerate();
-        let here =
-            |scratch: &Scratch<'_>| scratch.scoped == scoped && scratch.space.is(TpuSpace::Vmem);
-        for (number, scratch) in scratch.filter(|(_, scratch)| here(scratch)) {
-            memory.add(RefId::Scratch(number), scratch.vmem(self.chip, scratch.shape))?;
+    fn add_scratch(
+        &self,
+        memory: &mut Memory<'_, 'a>,
+        allocated: Allocated,
+    ) -> Result<(), CountFault> {
+        for scratch in self.scratch().filter(|scratch| scratch.allocated == allocated) {
+            if let Some(taken) = self.scratch_in_vmem(scratch, scratch.shape).transpose() {
+                memory.add(scratch.name, taken)?;
+            }
         }
         Ok(())
+    }
+
+    /// What an operand takes of VMEM, if it lies there at all.
+    pub(super) fn operand_in_vmem(
+        &self,
+        operand: &ResolvedOperand<'_>,
+        one_step: bool,
+    ) -> Result<Option<Taken>, PaddingFault> {
+        let windowed = operand.space.is(TpuSpace::Vmem);
+        let taken = if operand.is_kept_element() && (windowed || operand.space.is_left_in_place()) {
+            if operand.untouched || (operand.array_in_vmem && !windowed) {
+                return Ok(None);
+            }
+            let layout = Layout::of_scratch(self.chip, operand.dtype)?;
+            Taken::once(layout.bytes_of(operand.array())?)
+        } else if windowed {
+            let buffers = operand.buffers_where(one_step, self.grid);
+            window_of(self.window_bytes(operand)?, buffers)?
+        } else {
+            return Ok(None);
+        };
+        // A window on an array in vmem is the array's own memory.
+        Ok(Some(if operand.array_in_vmem { Taken { bytes: 0, ..taken } } else { taken }))
+    }
+
+    /// What scratch would take of VMEM with this shape, if it lies there.
+    pub(super) fn scratch_in_vmem(
+        &self,
+        scratch: &ResolvedScratch<'_>,
+        shape: &[u64],
+    ) -> Result<Option<Taken>, PaddingFault> {
+        if !scratch.space.is(TpuSpace::Vmem) {
+            return Ok(None);
+        }
+        Ok(Some(match scratch.allocated {
+            Allocated::ByBody => window_of(Layout::of(scratch, self.chip)?.bytes(shape)?, 1)?,
+            Allocated::ByKernel | Allocated::Before => {
+                Taken::once(Layout::of(scratch, self.chip)?.bytes(shape)?)
+            }
+        }))
     }
 
     /// Each part starts at a multiple of this.
@@ -172,51 +217,15 @@ impl TcKernel<'_> {
     }
 }
 
-impl FitOperand<'_> {
-    /// A window's buffers together are rounded up to this, and so is what the body
-    /// allocates.
-    const WINDOW_UNIT: u64 = 1024;
-
-    /// What it takes of VMEM, if it lies there at all.
-    pub(super) fn vmem(
-        &self,
-        kernel: &TcKernel<'_>,
-        one_step: bool,
-    ) -> Result<Option<Taken>, PaddingError> {
-        let windowed = self.operand.space.is(TpuSpace::Vmem);
-        if self.is_kept_element() && (windowed || self.operand.space.is_left_in_place()) {
-            if self.untouched || (self.array_in_vmem && !windowed) {
-                return Ok(None);
-            }
-            let layout = Layout::of_scratch(kernel.chip, self.operand.dtype)?;
-            return Ok(Some(self.beside_array(Taken::once(layout.bytes_of(self.array())?))));
-        }
-        if !windowed {
-            return Ok(None);
-        }
-        let buffers = self.operand.buffers_where(one_step, kernel.grid);
-        Ok(Some(self.beside_array(window_of(self.buffer_bytes(kernel)?, buffers)?)))
-    }
-
-    /// A window on an array in vmem is the array's own memory.
-    const fn beside_array(&self, taken: Taken) -> Taken {
-        if self.array_in_vmem { Taken { bytes: 0, ..taken } } else { taken }
-    }
-}
-
-impl Scratch<'_> {
-    /// What it would take of VMEM with this shape.
-    pub(super) fn vmem(&self, chip: &ChipFacts, shape: &[u64]) -> Result<Taken, PaddingError> {
-        let bytes = self.layout(chip)?.bytes(shape)?;
-        if self.scoped { window_of(bytes, 1) } else { Ok(Taken::once(bytes)) }
-    }
-}
+/// A window's buffers together are rounded up to this, and so is what the body
+/// allocates.
+const WINDOW_UNIT: u64 = 1024;
 
 /// A window of so many buffers.
-pub(super) fn window_of(buffer_bytes: u64, buffers: u32) -> Result<Taken, PaddingError> {
+pub(super) fn window_of(buffer_bytes: u64, buffers: u32) -> Result<Taken, PaddingFault> {
     let bytes = buffer_bytes.checked_mul(buffers.into());
-    let bytes = bytes.and_then(|bytes| bytes.checked_next_multiple_of(FitOperand::WINDOW_UNIT));
-    let bytes = bytes.ok_or(PaddingError::TooLarge)?;
+    let bytes = bytes.and_then(|bytes| bytes.checked_next_multiple_of(WINDOW_UNIT));
+    let bytes = bytes.ok_or(PaddingFault::TooLarge)?;
     Ok(Taken { buffer_bytes, buffers, bytes })
 }
 
@@ -232,32 +241,44 @@ impl Taken {
     pub(super) const fn once(bytes: u64) -> Self {
         Self { buffer_bytes: bytes, buffers: 1, bytes }
     }
+
+    /// So many buffers.
+    pub(super) fn times(buffer_bytes: u64, buffers: u32) -> Result<Self, PaddingFault> {
+        let bytes = buffer_bytes.checked_mul(buffers.into()).ok_or(PaddingFault::TooLarge)?;
+        Ok(Self { buffer_bytes, buffers, bytes })
+    }
+
+    /// Its bytes, rounded up.
+    pub(super) fn in_units(self, unit: u64) -> Result<Self, PaddingFault> {
+        let bytes = self.bytes.checked_next_multiple_of(unit).ok_or(PaddingFault::TooLarge)?;
+        Ok(Self { bytes, ..self })
+    }
 }
 
 /// A memory that is filled from its start.
-pub(super) struct Memory<'b> {
-    pub(super) parts: &'b mut Vec<Part>,
+pub(super) struct Memory<'b, 'a> {
+    pub(super) parts: &'b mut Vec<Part<'a>>,
     pub(super) bytes: u64,
     /// Each part starts at a multiple of this.
     pub(super) unit: u64,
 }
 
-impl Memory<'_> {
+impl<'a> Memory<'_, 'a> {
     pub(super) fn add(
         &mut self,
-        of: RefId,
-        taken: Result<Taken, PaddingError>,
-    ) -> Result<(), FitError> {
+        name: &'a str,
+        taken: Result<Taken, PaddingFault>,
+    ) -> Result<(), CountFault> {
         let Taken { buffer_bytes, buffers, bytes } =
-            taken.map_err(|cause| FitError { of: Some(of), cause })?;
+            taken.map_err(|cause| CountFault { of: Some(name.into()), cause })?;
         let before = self.bytes;
         if bytes > 0 {
             let start = before.checked_next_multiple_of(self.unit);
             let end = start.and_then(|start| start.checked_add(bytes));
-            self.bytes = end.ok_or(FitError { of: None, cause: PaddingError::TooLarge })?;
+            self.bytes = end.ok_or(CountFault { of: None, cause: PaddingFault::TooLarge })?;
         }
         let bytes = self.bytes.saturating_sub(before);
-        self.parts.push(Part { of, buffer_bytes, buffers, bytes });
+        self.parts.push(Part { name: name.into(), buffer_bytes, buffers, bytes });
         Ok(())
     }
 }

@@ -1,14 +1,14 @@
 //! A kernel as it is described: built from types, or read from JSON.
 
 use super::place::Place;
-use super::spelled::Spelled;
 use crate::chip::{Chip, ChipFacts};
 use crate::core_type::CoreType;
 use crate::custom_call::{CompilerParams, CostEstimate, DimensionSemantics, ParamFault};
-use crate::dtype::Dtype;
 use crate::error::UnknownWord;
-use crate::memory_space::{MemorySpace, Resolved};
-use crate::rules::{self, AccessOp, AccessShape, BlockDim, DmaMode, GridAxis, IndexEntry, Role};
+use crate::memory_space::Resolved;
+use crate::operand::{GridAxis, Operand, Prefetch, Scratch};
+use crate::rules::{self, AccessOp, AccessShape, DmaMode};
+use crate::word::Spelled;
 
 /// A kernel's description.
 ///
@@ -16,7 +16,8 @@ use crate::rules::{self, AccessOp, AccessShape, BlockDim, DmaMode, GridAxis, Ind
 /// Nothing is checked before [`check`](Self::check) or [`resolve`](Self::resolve).
 ///
 /// ```
-/// use mosaic_memspace::kernel::{Kernel, Operand, Scratch};
+/// use mosaic_memspace::kernel::Kernel;
+/// use mosaic_memspace::operand::{Operand, Scratch};
 /// use mosaic_memspace::{Chip, CoreType, Dtype, MemorySpace};
 ///
 /// let operand = |operand: Operand| operand.block([128, 256]).index_map([Some(0), None]);
@@ -371,169 +372,6 @@ impl MeshSpec {
     }
 }
 
-/// An argument that is in smem before the first step (`num_scalar_prefetch`).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Prefetch {
-    pub(crate) name: Option<String>,
-    /// In elements.
-    pub(crate) shape: Vec<u64>,
-    pub(crate) dtype: Spelled<Dtype>,
-}
-
-impl Prefetch {
-    /// An argument of this shape, in elements.
-    pub fn new(name: &str, shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
-        Self { name: Some(name.to_owned()), shape: shape.into(), dtype: dtype.into() }
-    }
-}
-
-/// An input or an output of a kernel.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Operand {
-    pub(crate) name: Option<String>,
-    pub(crate) role: Role,
-    /// In elements.
-    pub(crate) array_shape: Vec<u64>,
-    /// What a step sees; without one, the whole array.
-    pub(crate) block_shape: Option<Vec<BlockDim>>,
-    /// Which block a step sees: an entry a dimension; without one, all zeros.
-    pub(crate) index_map: Option<Vec<IndexEntry>>,
-    pub(crate) dtype: Spelled<Dtype>,
-    /// The memory space of the block spec.
-    pub(crate) space: Option<Spelled<MemorySpace>>,
-    /// How often the window is buffered: 1 or 2.
-    pub(crate) buffers: Option<i64>,
-    /// The memory space that is put on the value itself; only it colors it.
-    pub(crate) annotated: Option<Spelled<MemorySpace>>,
-}
-
-impl Operand {
-    fn new(name: &str, role: Role, array_shape: Vec<u64>, dtype: Dtype) -> Self {
-        Self {
-            name: Some(name.to_owned()),
-            role,
-            array_shape,
-            block_shape: None,
-            index_map: None,
-            dtype: dtype.into(),
-            space: None,
-            buffers: None,
-            annotated: None,
-        }
-    }
-
-    /// An input: an array of this shape, in elements.
-    pub fn input(name: &str, array_shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
-        Self::new(name, Role::Input, array_shape.into(), dtype)
-    }
-
-    /// An output: an array of this shape, in elements.
-    pub fn output(name: &str, array_shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
-        Self::new(name, Role::Output, array_shape.into(), dtype)
-    }
-
-    /// Sets the shape of the block; without one, it is the whole array.
-    #[must_use]
-    pub fn block(self, block_shape: impl IntoIterator<Item = u64>) -> Self {
-        self.block_dims(block_shape.into_iter().map(BlockDim::Blocked))
-    }
-
-    /// Sets the block with squeezed and element dimensions.
-    #[must_use]
-    pub fn block_dims(mut self, block_shape: impl IntoIterator<Item = BlockDim>) -> Self {
-        self.block_shape = Some(block_shape.into_iter().collect());
-        self
-    }
-
-    /// Sets the index map: for each dimension the grid axis that it follows, or
-    /// `None` for 0. Without one, it is all zeros.
-    #[must_use]
-    pub fn index_map(self, axes: impl IntoIterator<Item = Option<usize>>) -> Self {
-        let entry = |axis: Option<usize>| axis.map_or(IndexEntry::Zero, IndexEntry::Axis);
-        self.index_entries(axes.into_iter().map(entry))
-    }
-
-    /// Sets an index map with entries that are more than a grid axis.
-    #[must_use]
-    pub fn index_entries(mut self, entries: impl IntoIterator<Item = IndexEntry>) -> Self {
-        self.index_map = Some(entries.into_iter().collect());
-        self
-    }
-
-    /// Sets the memory space of the block spec.
-    #[must_use]
-    pub fn space(mut self, space: impl Into<Option<MemorySpace>>) -> Self {
-        self.space = space.into().map(Spelled::from);
-        self
-    }
-
-    /// Sets the number of buffers of the window (`pl.Buffered`).
-    #[must_use]
-    pub fn buffers(mut self, buffers: impl Into<Option<u32>>) -> Self {
-        self.buffers = buffers.into().map(i64::from);
-        self
-    }
-
-    /// Sets the memory space that is put on the value itself
-    /// (`pltpu.with_memory_space_constraint`); only it colors the operand.
-    #[must_use]
-    pub fn annotated(mut self, space: impl Into<Option<MemorySpace>>) -> Self {
-        self.annotated = space.into().map(Spelled::from);
-        self
-    }
-}
-
-/// The kind of a scratch semaphore.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Semaphore {
-    /// Counts signals.
-    Regular,
-    /// Counts the bytes of copies.
-    Dma,
-    /// Waits for other devices.
-    Barrier,
-}
-
-/// Scratch memory of a kernel, or semaphores.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scratch {
-    pub(crate) name: Option<String>,
-    pub(crate) shape: Vec<u64>,
-    pub(crate) holds: Holds,
-}
-
-/// What scratch holds.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Holds {
-    Elements { dtype: Spelled<Dtype>, space: Option<Spelled<MemorySpace>> },
-    Semaphores(Semaphore),
-}
-
-impl Semaphore {
-    /// `regular`, `dma` or `barrier`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Regular => "regular",
-            Self::Dma => "dma",
-            Self::Barrier => "barrier",
-        }
-    }
-}
-
-impl Scratch {
-    /// Memory of this shape, in elements.
-    pub fn new(name: &str, space: MemorySpace, shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
-        let holds = Holds::Elements { dtype: dtype.into(), space: Some(space.into()) };
-        Self { name: Some(name.to_owned()), shape: shape.into(), holds }
-    }
-
-    /// Semaphores: one, if the shape is empty.
-    pub fn semaphore(name: &str, kind: Semaphore, shape: impl Into<Vec<u64>>) -> Self {
-        let holds = Holds::Semaphores(kind);
-        Self { name: Some(name.to_owned()), shape: shape.into(), holds }
-    }
-}
-
 /// A load, a store or a copy that a kernel's body makes, of refs by their names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RefAccess {
@@ -592,22 +430,5 @@ impl Kernel {
             parallel: semantics.get(number) == Some(&DimensionSemantics::Parallel),
         };
         self.grid.iter().enumerate().map(axis).collect()
-    }
-}
-
-impl Operand {
-    /// The operand as the rules of blocks and windows see it.
-    pub(crate) fn ruled(&self, space: Resolved, dtype: Dtype) -> rules::Operand<'_> {
-        rules::Operand {
-            role: self.role,
-            array_shape: &self.array_shape,
-            block_shape: self.block_shape.as_deref(),
-            element_shape: &[],
-            dtype,
-            index_map: self.index_map.as_deref(),
-            space,
-            // A number that no u32 holds is refused anyway, as 0 is.
-            buffers: self.buffers.map(|buffers| u32::try_from(buffers).unwrap_or(0)),
-        }
     }
 }

@@ -7,21 +7,16 @@ mod report;
 mod resolved;
 #[cfg(feature = "schema")]
 mod schema;
-mod spelled;
 mod validate;
 
-pub(crate) use description::{BodyUse, FromBody, Holds, Kept, UsedAs};
-pub use description::{Kernel, MeshSpec, Operand, Prefetch, RefAccess, Scratch, Semaphore};
+pub(crate) use description::{BodyUse, FromBody, Kept, UsedAs};
+pub use description::{Kernel, MeshSpec, RefAccess};
+#[cfg(feature = "read")]
+pub(crate) use description::{OnChip, Params};
 pub use place::{Place, Step};
 pub use report::{
-    Diagnostic, Diagnostics, Fit, Memory, MemoryKind, MemoryPart, OperandReport, Report,
-    ScratchReport,
+    Diagnostic, Diagnostics, Fit, Memory, MemoryKind, OperandReport, Report, ScratchReport,
 };
 pub use resolved::ResolvedKernel;
 #[cfg(feature = "schema")]
 pub use schema::output_schema;
-#[cfg(feature = "read")]
-pub(crate) use {
-    description::{OnChip, Params},
-    spelled::Spelled,
-};

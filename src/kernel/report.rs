@@ -1,12 +1,13 @@
 //! What a kernel comes to, and everything that is wrong with it.
 
-use super::description::Semaphore;
 use super::place::Place;
 use crate::attribute::MemorySpaceAttr;
 use crate::core_type::CoreType;
 use crate::custom_call::Color;
 use crate::error::{Code, Fault, Severity};
+use crate::fit::Part;
 use crate::memory_space::Resolved;
+use crate::operand::Semaphore;
 use std::fmt;
 
 /// Everything about a kernel, as far as it could be found out.
@@ -34,6 +35,25 @@ pub struct Report {
     pub diagnostics: Diagnostics,
 }
 
+impl Report {
+    /// Notes the bytes of the ref of this number: operands, then scratch.
+    pub(super) fn note(&mut self, number: usize, bytes: Option<u64>) {
+        let operands = self.operands.len();
+        if let Some(operand) = self.operands.get_mut(number) {
+            // What the compiler keeps of an array left in place is no buffer of its own.
+            let in_place = operand.resolved.is_some_and(Resolved::is_left_in_place);
+            operand.bytes = bytes.filter(|_| !in_place);
+        } else if let Some(scratch) = self.scratch.get_mut(number.saturating_sub(operands)) {
+            scratch.bytes = bytes;
+        }
+    }
+
+    /// The color of the operand of this number.
+    pub(super) fn color(&self, number: usize) -> Option<Color> {
+        self.operands.get(number).and_then(|operand| operand.color)
+    }
+}
+
 /// What an operand, or an argument of the scalar prefetch, comes to.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -56,6 +76,27 @@ pub struct OperandReport {
     pub bytes: Option<u64>,
     /// The color that XLA is handed.
     pub color: Option<Color>,
+}
+
+impl OperandReport {
+    /// Of a ref that has no window.
+    pub(super) fn new(name: &str, written: Option<String>, resolved: Option<Resolved>) -> Self {
+        Self {
+            name: name.to_owned(),
+            written,
+            resolved,
+            attribute: resolved.and_then(attribute),
+            windowed: false,
+            buffers: None,
+            bytes: None,
+            color: None,
+        }
+    }
+}
+
+/// Mosaic's attribute, where there is one.
+pub(super) fn attribute(resolved: Resolved) -> Option<MemorySpaceAttr> {
+    resolved.memref().and_then(|space| MemorySpaceAttr::new(space).ok())
 }
 
 /// What scratch comes to.
@@ -113,7 +154,7 @@ pub struct Memory {
     /// Bytes that there are.
     pub limit: u64,
     /// What they are taken by, the largest first.
-    pub parts: Vec<MemoryPart>,
+    pub parts: Vec<Part<'static>>,
 }
 
 /// A memory that can be filled.
@@ -136,18 +177,6 @@ impl MemoryKind {
             Self::SparseCorePool => "SparseCore pool",
         }
     }
-}
-
-/// A ref in a memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MemoryPart {
-    /// The ref's name.
-    pub name: String,
-    /// Buffers of its window, or subcores that each have one.
-    pub buffers: u32,
-    /// Bytes of all of them.
-    pub bytes: u64,
 }
 
 /// A fault of a kernel: what, where, and what would be right.
@@ -196,17 +225,6 @@ impl Diagnostics {
     /// Adds a fault.
     pub(super) fn push(&mut self, fault: &dyn Fault, at: Place) {
         self.0.push(Diagnostic::new(fault, at));
-    }
-
-    /// Adds a fault in words of its own.
-    pub(super) fn push_worded(
-        &mut self,
-        fault: &dyn Fault,
-        at: Place,
-        message: String,
-        help: String,
-    ) {
-        self.0.push(Diagnostic { message, help, ..Diagnostic::new(fault, at) });
     }
 
     /// Puts them into the order of the description.

@@ -10,11 +10,10 @@ use crate::core_type::CoreType;
 use crate::custom_call::{Bound, CompilerParams, DimensionSemantics};
 use crate::dtype::Dtype;
 use crate::fit::Layout;
-use crate::kernel::{
-    BodyUse, FromBody, Holds, Kept, Kernel, Operand, Place, Prefetch, Scratch, Semaphore, UsedAs,
-};
+use crate::kernel::{BodyUse, FromBody, Kept, Kernel, Place, UsedAs};
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved, TpuSpace};
-use crate::rules::{Access, AccessOp, AccessShape, BlockDim, Dma, DmaMode, IndexEntry};
+use crate::operand::{BlockDim, Holds, IndexEntry, Operand, Prefetch, Scratch, Semaphore};
+use crate::rules::{Access, AccessOp, AccessShape, Dma, DmaMode};
 use std::collections::HashSet;
 
 /// What a custom call says of its kernel besides the body.

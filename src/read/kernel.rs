@@ -6,11 +6,11 @@ use super::value::{Faults, Json, Value};
 use super::words::Op;
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
-use crate::kernel::{
-    Holds, Kernel, MeshSpec, OnChip, Operand, Prefetch, RefAccess, Scratch, Semaphore, Spelled,
-};
+use crate::kernel::{Kernel, MeshSpec, OnChip, RefAccess};
 use crate::memory_space::MemorySpace;
+use crate::operand::{Holds, Operand, Prefetch, Scratch, Semaphore};
 use crate::rules::{Access, AccessOp, AccessShape, Dma, DmaMode};
+use crate::word::Spelled;
 
 rows! {
     /// A kernel.

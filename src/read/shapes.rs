@@ -4,7 +4,7 @@ use super::json::Kind;
 use super::rows::rows;
 use super::schema::{self, Definitions};
 use super::value::{Faults, Json, Value};
-use crate::rules::{BlockDim, IndexEntry};
+use crate::operand::{BlockDim, IndexEntry};
 use std::fmt::Write as _;
 
 impl Json for String {

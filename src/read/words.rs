@@ -8,9 +8,10 @@ use crate::core_type::CoreType;
 use crate::custom_call::{DimensionSemantics, OptLevel, SideEffects};
 use crate::dtype::Dtype;
 use crate::error::UnknownWord;
-use crate::kernel::{Semaphore, Spelled};
 use crate::memory_space::MemorySpace;
-use crate::rules::{AccessShape, DmaMode, Role};
+use crate::operand::{Role, Semaphore};
+use crate::rules::{AccessShape, DmaMode};
+use crate::word::Spelled;
 use std::str::FromStr;
 
 /// Words that are all there are.

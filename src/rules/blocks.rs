@@ -2,244 +2,124 @@
 
 use crate::chip::ChipFacts;
 use crate::dtype::Dtype;
-use crate::error::{Code, Fault};
+use crate::error::faults;
 use crate::memory_space::{Resolved, TpuSpace};
+use crate::operand::{BlockDim, ResolvedOperand};
 use std::fmt;
 
-/// One dimension of a block (JAX's `BlockDim`).
+/// Extents of a tile that every chip's last two dimensions go by: neither the dtype nor
+/// a chip of 16 sublanes changes them.
+const TILE: [u64; 2] = [8, 128];
+
+/// Whether JAX takes the block of an operand of a pipelined kernel. Without a chip, a
+/// block of rank 1 passes. `trivial_window`: whether the block is the whole array and
+/// the index map is all zeros, see [`ResolvedOperand::has_trivial_window`].
+///
+/// # Errors
+/// [`BlockFault`], the first in JAX's order (`_check_block_mappings`).
 ///
 /// ```
-/// use mosaic_memspace::rules::BlockDim;
-/// assert_eq!(BlockDim::Squeezed.extent(), 1);
-/// assert_eq!(BlockDim::Blocked(128).extent(), 128);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BlockDim {
-    /// A number of elements; the index map counts in blocks (`pl.Blocked`).
-    Blocked(u64),
-    /// One element, and no dimension of the ref (`pl.Squeezed`, `None`).
-    Squeezed,
-    /// A number of elements; the index map counts in elements (`pl.Element`).
-    Element(u64),
-}
-
-impl BlockDim {
-    /// Elements along the dimension.
-    ///
-    /// ```
-    /// use mosaic_memspace::rules::BlockDim;
-    /// const ROWS: u64 = BlockDim::Element(8).extent();
-    /// assert_eq!(ROWS, 8);
-    /// ```
-    pub const fn extent(self) -> u64 {
-        match self {
-            Self::Blocked(extent) | Self::Element(extent) => extent,
-            Self::Squeezed => 1,
-        }
-    }
-
-    /// The same kind of dimension, of another extent.
-    pub(crate) const fn with(self, extent: u64) -> Self {
-        match self {
-            Self::Blocked(_) => Self::Blocked(extent),
-            Self::Element(_) => Self::Element(extent),
-            Self::Squeezed => Self::Squeezed,
-        }
-    }
-}
-
-/// The block of an operand, of a pipelined kernel.
-///
-/// ```
-/// use mosaic_memspace::rules::{Block, BlockDim};
 /// use mosaic_memspace::error::Fault;
+/// use mosaic_memspace::operand::Operand;
+/// use mosaic_memspace::rules::{BlockFault, check_block};
 /// use mosaic_memspace::{Chip, Dtype, Resolved};
 ///
-/// let block = Block {
-///     array_shape: &[512, 300],
-///     block_shape: Some(&[BlockDim::Blocked(100), BlockDim::Blocked(300)]),
-///     element_shape: &[],
-///     dtype: Dtype::Float32,
-///     space: Resolved::VMEM,
-///     trivial_window: false,
-/// };
-/// let fault = block.check(Some(Chip::V5e.facts())).unwrap_err();
+/// let chip = Some(Chip::V5e.facts());
+/// let x = Operand::input("x", [512, 300], Dtype::Float32).block([100, 300]);
+/// let fault = check_block(&x.in_space(Resolved::VMEM), false, chip).unwrap_err();
 /// assert_eq!(
 ///     fault.to_string(),
 ///     "block extent 100 in dimension 0 is neither a multiple of 8 nor the array's 512"
 /// );
 /// assert_eq!(fault.help(), "in dimension 0 use 96 or 104; tiles are 8 × 128 elements");
+///
+/// let x = Operand::input("x", [4096], Dtype::Bfloat16).block([128]);
+/// let answer = check_block(&x.in_space(Resolved::VMEM), false, chip);
+/// assert!(matches!(answer, Err(BlockFault::Rank1Infeasible { .. })));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block<'a> {
-    /// The array's extents.
-    pub array_shape: &'a [u64],
-    /// One entry for each of them; `None` is the whole array.
-    pub block_shape: Option<&'a [BlockDim]>,
-    /// The shape of one element of an extended dtype, as `[2]` for a `threefry`
-    /// key; empty for every other dtype.
-    pub element_shape: &'a [u64],
-    /// The element type; of an extended dtype, that of its physical elements.
-    pub dtype: Dtype,
-    /// Where the block lies.
-    pub space: Resolved,
-    /// Whether the block is the whole array and the index map is all zeros.
-    pub trivial_window: bool,
-}
-
-impl<'a> Block<'a> {
-    /// Extents of a tile that every chip's last two dimensions go by: neither
-    /// the dtype nor a chip of 16 sublanes changes them.
-    const TILE: [u64; 2] = [8, 128];
-
-    /// Whether JAX takes the block. Without a chip, a block of rank 1 passes.
-    ///
-    /// # Errors
-    /// [`BlockFault`], the first in JAX's order (`_check_block_mappings`).
-    ///
-    /// ```
-    /// use mosaic_memspace::rules::{Block, BlockDim, BlockFault};
-    /// use mosaic_memspace::{Chip, Dtype, Resolved};
-    ///
-    /// let block = Block {
-    ///     array_shape: &[4096],
-    ///     block_shape: Some(&[BlockDim::Blocked(128)]),
-    ///     element_shape: &[],
-    ///     dtype: Dtype::Bfloat16,
-    ///     space: Resolved::VMEM,
-    ///     trivial_window: false,
-    /// };
-    /// let chip = Chip::V5e.facts();
-    /// assert!(matches!(block.check(Some(chip)), Err(BlockFault::Rank1Infeasible { .. })));
-    /// let block = Block { dtype: Dtype::Float32, ..block };
-    /// assert_eq!(block.check(Some(chip)), Ok(()));
-    /// ```
-    pub fn check(&self, chip: Option<&ChipFacts>) -> Result<(), BlockFault> {
-        let (block, array) = (self.dims().count(), self.array_shape.len());
-        if block != array {
-            return Err(BlockFault::RankMismatch { block, array });
-        }
-        let freedom = self.freedom();
-        if let Freedom::AnyShape = freedom {
-            return Ok(());
-        }
-        let Some(minor) = self.extents(0) else {
-            return Err(BlockFault::RankZero { space: self.space });
-        };
-        if let Freedom::WholeArray = freedom
-            && !self.trivial_window
-        {
-            return Err(BlockFault::InAnyOrHbm { space: self.space });
-        }
-        match self.extents(1) {
-            Some(second_minor) => self.check_tiles(second_minor, minor),
-            None => match chip {
-                Some(chip) => self.check_rank_1(minor, chip),
-                None => Ok(()),
-            },
-        }
+pub fn check_block(
+    operand: &ResolvedOperand<'_>,
+    trivial_window: bool,
+    chip: Option<&ChipFacts>,
+) -> Result<(), BlockFault> {
+    let space = operand.space;
+    let (block, array) = (operand.dims().count(), operand.operand.array_shape.len());
+    if block != array {
+        return Err(BlockFault::RankMismatch { block, array });
     }
-
-    /// Everything that is wrong with the block: what [`check`](Self::check)
-    /// finds, and besides an extent of zero, which JAX takes here, and dimensions
-    /// that do not go together, which it refuses later.
-    ///
-    /// ```
-    /// use mosaic_memspace::rules::{Block, BlockDim};
-    /// use mosaic_memspace::{Dtype, Resolved};
-    ///
-    /// let block = Block {
-    ///     array_shape: &[64, 64],
-    ///     block_shape: Some(&[BlockDim::Blocked(0), BlockDim::Blocked(7)]),
-    ///     element_shape: &[],
-    ///     dtype: Dtype::Float32,
-    ///     space: Resolved::VMEM,
-    ///     trivial_window: false,
-    /// };
-    /// assert_eq!(block.faults(None).count(), 2);
-    /// ```
-    pub fn faults(&self, chip: Option<&ChipFacts>) -> impl Iterator<Item = BlockFault> + use<> {
-        let zero = self.dims().position(|dim| dim.extent() == 0);
-        let zero = zero.map(|dimension| BlockFault::ExtentZero { dimension });
-        let mixed = self.dims().any(|dim| matches!(dim, BlockDim::Element(_)))
-            && self.dims().any(|dim| matches!(dim, BlockDim::Blocked(_)));
-        let mixed = mixed.then_some(BlockFault::DimsMixed);
-        [self.check(chip).err(), zero, mixed].into_iter().flatten()
+    let smem_whole = space.is(TpuSpace::Smem) && trivial_window;
+    if smem_whole || space.is(TpuSpace::SemaphoreMem) {
+        return Ok(());
     }
-
-    /// How much of the block's shape the memory space leaves free.
-    const fn freedom(&self) -> Freedom {
-        let space = self.space;
-        let smem_whole = space.is(TpuSpace::Smem) && self.trivial_window;
-        if smem_whole || space.is(TpuSpace::SemaphoreMem) {
-            Freedom::AnyShape
-        } else if space.is_left_in_place() {
-            Freedom::WholeArray
-        } else {
-            Freedom::Tiles
-        }
+    let Some(minor) = extents(operand, 0) else {
+        return Err(BlockFault::RankZero { space });
+    };
+    if space.is_left_in_place() && !trivial_window {
+        return Err(BlockFault::InAnyOrHbm { space });
     }
-
-    fn check_tiles(&self, second_minor: Extents, minor: Extents) -> Result<(), BlockFault> {
-        let [rows, lanes] = Self::TILE;
-        let second_minor = Misaligned::new(second_minor, rows);
-        let minor = Misaligned::new(minor, lanes);
-        if second_minor.is_none() && minor.is_none() {
-            return Ok(());
-        }
-        Err(BlockFault::NotTileAligned { second_minor, minor, dtype: self.dtype })
-    }
-
-    fn check_rank_1(&self, extents: Extents, chip: &ChipFacts) -> Result<(), BlockFault> {
-        let lanes = u64::from(chip.num_lanes.get());
-        // No element of more than 32 bits fits a word, so any power of two will do.
-        let in_a_word = 32_u32.checked_div(self.dtype.memref_bits()).unwrap_or(0);
-        let rule = Rank1 {
-            extent: extents.block,
-            array_extent: extents.array,
-            multiple: lanes.saturating_mul(chip.num_sublanes.get().into()),
-            least_power: lanes.saturating_mul(in_a_word.into()),
-            dtype: self.dtype,
-        };
-        if rule.allows(rule.extent) { Ok(()) } else { Err(BlockFault::Rank1Infeasible(rule)) }
-    }
-
-    /// The entries of the block shape; of a whole array, its extents.
-    ///
-    /// ```
-    /// # use mosaic_memspace::{Dtype, Resolved, rules::{Block, BlockDim}};
-    /// let block = Block {
-    ///     array_shape: &[3, 4],
-    ///     block_shape: None,
-    ///     element_shape: &[],
-    ///     dtype: Dtype::Float32,
-    ///     space: Resolved::VMEM,
-    ///     trivial_window: true,
-    /// };
-    /// assert_eq!(block.dims().last(), Some(BlockDim::Blocked(4)));
-    /// ```
-    pub fn dims(&self) -> impl DoubleEndedIterator<Item = BlockDim> + Clone + use<'a> {
-        let given = self.block_shape.unwrap_or_default().iter().copied();
-        let whole = if self.block_shape.is_none() { self.array_shape } else { &[] };
-        given.chain(whole.iter().copied().map(BlockDim::Blocked))
-    }
-
-    /// Of the dimension that stands `from_last` before the last, those of the
-    /// element's own shape counted.
-    fn extents(&self, from_last: usize) -> Option<Extents> {
-        let own = || self.element_shape.iter().rev().copied();
-        let block = own().chain(self.dims().rev().map(BlockDim::extent)).nth(from_last)?;
-        let array = own().chain(self.array_shape.iter().rev().copied()).nth(from_last)?;
-        let rank = self.array_shape.len().checked_add(self.element_shape.len())?;
-        let dimension = rank.checked_sub(from_last)?.checked_sub(1)?;
-        Some(Extents { dimension, block, array })
+    match (extents(operand, 1), chip) {
+        (Some(second_minor), _) => check_tiles(second_minor, minor, operand.dtype),
+        (None, Some(chip)) => check_rank_1(minor, operand.dtype, chip),
+        (None, None) => Ok(()),
     }
 }
 
-enum Freedom {
-    AnyShape,
-    WholeArray,
-    Tiles,
+/// Everything that is wrong with the block: what [`check_block`] finds, and besides an
+/// extent of zero, which JAX takes here, and dimensions that do not go together, which
+/// it refuses later.
+///
+/// ```
+/// use mosaic_memspace::operand::Operand;
+/// use mosaic_memspace::rules::block_faults;
+/// use mosaic_memspace::{Dtype, Resolved};
+///
+/// let x = Operand::input("x", [64, 64], Dtype::Float32).block([0, 7]);
+/// assert_eq!(block_faults(&x.in_space(Resolved::VMEM), None).count(), 2);
+/// ```
+pub fn block_faults(
+    operand: &ResolvedOperand<'_>,
+    chip: Option<&ChipFacts>,
+) -> impl Iterator<Item = BlockFault> + use<> {
+    let zero = operand.dims().position(|dim| dim.extent() == 0);
+    let zero = zero.map(|dimension| BlockFault::ExtentZero { dimension });
+    let mixed = operand.dims().any(|dim| matches!(dim, BlockDim::Element(_)))
+        && operand.dims().any(|dim| matches!(dim, BlockDim::Blocked(_)));
+    let mixed = mixed.then_some(BlockFault::DimsMixed);
+    let refused = check_block(operand, operand.has_trivial_window(), chip).err();
+    [refused, zero, mixed].into_iter().flatten()
+}
+
+fn check_tiles(second_minor: Extents, minor: Extents, dtype: Dtype) -> Result<(), BlockFault> {
+    let [rows, lanes] = TILE;
+    let second_minor = Misaligned::new(second_minor, rows);
+    let minor = Misaligned::new(minor, lanes);
+    if second_minor.is_none() && minor.is_none() {
+        return Ok(());
+    }
+    Err(BlockFault::NotTileAligned { second_minor, minor, dtype })
+}
+
+fn check_rank_1(extents: Extents, dtype: Dtype, chip: &ChipFacts) -> Result<(), BlockFault> {
+    let lanes = u64::from(chip.num_lanes.get());
+    // No element of more than 32 bits fits a word, so any power of two will do.
+    let in_a_word = 32_u32.checked_div(dtype.memref_bits()).unwrap_or(0);
+    let rule = Rank1 {
+        extent: extents.block,
+        array_extent: extents.array,
+        multiple: lanes.saturating_mul(chip.num_sublanes.get().into()),
+        least_power: lanes.saturating_mul(in_a_word.into()),
+        dtype,
+    };
+    if rule.allows(rule.extent) { Ok(()) } else { Err(BlockFault::Rank1Infeasible { rule }) }
+}
+
+/// Of the dimension that stands `from_last` before the last, those of the element's own
+/// shape counted.
+fn extents(operand: &ResolvedOperand<'_>, from_last: usize) -> Option<Extents> {
+    let block = operand.block().rev().nth(from_last)?;
+    let array = operand.array().rev().nth(from_last)?;
+    let dimension = operand.array().count().checked_sub(from_last)?.checked_sub(1)?;
+    Some(Extents { dimension, block, array })
 }
 
 #[derive(Clone, Copy)]
@@ -440,102 +320,70 @@ impl fmt::Display for Nearest {
     }
 }
 
-/// What is wrong with a block.
-///
-/// ```
-/// use mosaic_memspace::Resolved;
-/// use mosaic_memspace::rules::BlockFault;
-/// use mosaic_memspace::error::{Code, Fault};
-///
-/// let fault = BlockFault::InAnyOrHbm { space: Resolved::HBM };
-/// assert_eq!(fault.code(), Code::BlockedInAnyOrHbm);
-/// assert_eq!(fault.to_string(), "a block in hbm is not the whole array at index 0");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BlockFault {
-    /// Not one entry for each dimension of the array.
-    #[error("a block shape of {block} entries for an array of rank {array}")]
-    RankMismatch {
-        /// Entries of the block shape.
-        block: usize,
-        /// The array's rank.
-        array: usize,
-    },
-    /// An extent of zero.
-    #[error("block extent 0 in dimension {dimension}")]
-    ExtentZero {
-        /// The first dimension that has it, counted from the first.
-        dimension: usize,
-    },
-    /// `Element` dimensions beside `Blocked` ones.
-    #[error("a block with both element and blocked dimensions")]
-    DimsMixed,
-    /// Rank 0 in another space than smem, or in smem without a trivial window.
-    #[error("a block of rank 0 in {space}")]
-    RankZero {
-        /// Where the block lies.
-        space: Resolved,
-    },
-    /// Not a trivial window, in any or hbm.
-    #[error("a block in {space} is not the whole array at index 0")]
-    InAnyOrHbm {
-        /// Where the block lies.
-        space: Resolved,
-    },
-    /// The last two extents are neither whole tiles nor the array's.
-    #[error("{}", Both(*second_minor, *minor, "; "))]
-    NotTileAligned {
-        /// The second-last extent, when that is at fault.
-        second_minor: Option<Misaligned>,
-        /// The last extent, when that is at fault.
-        minor: Option<Misaligned>,
-        /// The element type.
-        dtype: Dtype,
-    },
-    /// The one extent is nothing that the tiling allows.
-    #[error("{0}")]
-    Rank1Infeasible(Rank1),
-}
-
-impl Fault for BlockFault {
-    fn code(&self) -> Code {
-        match self {
-            Self::RankMismatch { .. } => Code::RankMismatch,
-            Self::ExtentZero { .. } => Code::BlockExtentZero,
-            Self::DimsMixed => Code::BlockDimsMixed,
-            Self::RankZero { .. } => Code::BlockRankZero,
-            Self::InAnyOrHbm { .. } => Code::BlockedInAnyOrHbm,
-            Self::NotTileAligned { .. } => Code::BlockNotTileAligned,
-            Self::Rank1Infeasible(_) => Code::Rank1BlockInfeasible,
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::RankMismatch { array, .. } => {
-                format!(
-                    "write an entry for each dimension of the array, {array} in all; None squeezes one away"
-                )
-            }
-            Self::ExtentZero { dimension } => {
-                format!("make dimension {dimension} at least 1")
-            }
-            Self::DimsMixed => {
-                "make every dimension pl.Element, or none; None goes with both".to_owned()
-            }
-            Self::RankZero { .. } | Self::InAnyOrHbm { .. } => self.code().mend().to_owned(),
-            Self::NotTileAligned { second_minor, minor, dtype } => {
-                let use_instead =
-                    |extent: Misaligned| UseInstead(extent.dimension, extent.nearest());
-                let instead = Both(second_minor.map(use_instead), minor.map(use_instead), ", ");
-                let [rows, lanes] = Block::TILE;
-                format!("{instead}; tiles are {rows} × {lanes} elements{}", Packed(*dtype))
-            }
-            Self::Rank1Infeasible(rule) => {
-                format!("use {}{}", rule.nearest(), Packed(rule.dtype))
-            }
-        }
+faults! {
+    /// What is wrong with a block.
+    ///
+    /// ```
+    /// use mosaic_memspace::Resolved;
+    /// use mosaic_memspace::rules::BlockFault;
+    /// use mosaic_memspace::error::{Code, Fault};
+    ///
+    /// let fault = BlockFault::InAnyOrHbm { space: Resolved::HBM };
+    /// assert_eq!(fault.code(), Code::BlockedInAnyOrHbm);
+    /// assert_eq!(fault.to_string(), "a block in hbm is not the whole array at index 0");
+    /// ```
+    #[derive(Clone, Copy)]
+    pub enum BlockFault {
+        /// Not one entry for each dimension of the array.
+        RankMismatch {
+            /// Entries of the block shape.
+            block: usize,
+            /// The array's rank.
+            array: usize,
+        } => RankMismatch at "block_shape"
+          ("a block shape of {block} entries for an array of rank {array}")
+          help "write an entry for each dimension of the array, {array} in all; None squeezes one away";
+        /// An extent of zero.
+        ExtentZero {
+            /// The first dimension that has it, counted from the first.
+            dimension: usize,
+        } => BlockExtentZero at "block_shape" ("block extent 0 in dimension {dimension}")
+          help "make dimension {dimension} at least 1";
+        /// `Element` dimensions beside `Blocked` ones.
+        DimsMixed => BlockDimsMixed at "block_shape"
+          ("a block with both element and blocked dimensions")
+          help "make every dimension pl.Element, or none; None goes with both";
+        /// Rank 0 in another space than smem, or in smem without a trivial window.
+        RankZero {
+            /// Where the block lies.
+            space: Resolved,
+        } => BlockRankZero at "array_shape" ("a block of rank 0 in {space}");
+        /// Not a trivial window, in any or hbm.
+        InAnyOrHbm {
+            /// Where the block lies.
+            space: Resolved,
+        } => BlockedInAnyOrHbm at "block_shape"
+          ("a block in {space} is not the whole array at index 0");
+        /// The last two extents are neither whole tiles nor the array's.
+        NotTileAligned {
+            /// The second-last extent, when that is at fault.
+            second_minor: Option<Misaligned>,
+            /// The last extent, when that is at fault.
+            minor: Option<Misaligned>,
+            /// The element type.
+            dtype: Dtype,
+        } => BlockNotTileAligned at "block_shape" ("{}", Both(*second_minor, *minor, "; "))
+          help {
+              let instead = Both(second_minor.map(UseInstead), minor.map(UseInstead), ", ");
+              let [rows, lanes] = TILE;
+              format!("{instead}; tiles are {rows} × {lanes} elements{}", Packed(*dtype))
+          };
+        /// The one extent is nothing that the tiling allows.
+        Rank1Infeasible {
+            /// The extent, and what it may be instead.
+            rule: Rank1,
+        } => Rank1BlockInfeasible at "block_shape" ("{rule}")
+          help { format!("use {}{}", rule.nearest(), Packed(rule.dtype)) };
     }
 }
 
@@ -552,11 +400,11 @@ impl<T: fmt::Display> fmt::Display for Both<T> {
     }
 }
 
-struct UseInstead(usize, Nearest);
+struct UseInstead(Misaligned);
 
 impl fmt::Display for UseInstead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "in dimension {} use {}", self.0, self.1)
+        write!(f, "in dimension {} use {}", self.0.dimension, self.0.nearest())
     }
 }
 
@@ -576,65 +424,57 @@ impl fmt::Display for Packed {
 mod tests {
     use super::*;
     use crate::chip::Chip;
+    use crate::error::{Code, Fault};
+    use crate::operand::Operand;
     use proptest::prelude::*;
 
-    const BLOCK: Block<'static> = Block {
-        array_shape: &[64, 300],
-        block_shape: Some(&[BlockDim::Blocked(7), BlockDim::Blocked(100)]),
-        element_shape: &[],
-        dtype: Dtype::Int8,
-        space: Resolved::VMEM,
-        trivial_window: false,
-    };
+    fn of(array_shape: &[u64], dtype: Dtype) -> Operand {
+        Operand::input("x", array_shape, dtype)
+    }
 
     #[test]
     fn each_fault_says_what_would_be_right() {
-        let rank_1 = Block {
-            array_shape: &[5000],
-            block_shape: Some(&[BlockDim::Blocked(1000)]),
-            dtype: Dtype::Bfloat16,
-            ..BLOCK
-        };
+        let array = of(&[64, 300], Dtype::Int8);
+        let block = array.clone().block([7, 100]).index_map([Some(0), None]);
         let wrong = [
             (
-                Block { array_shape: &[64], ..BLOCK },
+                of(&[64], Dtype::Int8).block([7, 100]),
+                Resolved::VMEM,
                 Code::RankMismatch,
                 "a block shape of 2 entries for an array of rank 1",
                 "write an entry for each dimension of the array, 1 in all; None squeezes one away",
             ),
             (
-                Block {
-                    block_shape: Some(&[BlockDim::Squeezed, BlockDim::Blocked(0)]),
-                    array_shape: &[1, 9],
-                    ..BLOCK
-                },
+                of(&[1, 9], Dtype::Int8).block_dims([BlockDim::Squeezed, BlockDim::Blocked(0)]),
+                Resolved::VMEM,
                 Code::BlockExtentZero,
                 "block extent 0 in dimension 1",
                 "make dimension 1 at least 1",
             ),
             (
-                Block {
-                    block_shape: Some(&[BlockDim::Element(8), BlockDim::Blocked(128)]),
-                    ..BLOCK
-                },
+                array.block_dims([BlockDim::Element(8), BlockDim::Blocked(128)]),
+                Resolved::VMEM,
                 Code::BlockDimsMixed,
                 "a block with both element and blocked dimensions",
                 "make every dimension pl.Element, or none; None goes with both",
             ),
             (
-                Block { array_shape: &[], block_shape: Some(&[]), ..BLOCK },
+                of(&[], Dtype::Int8),
+                Resolved::VMEM,
                 Code::BlockRankZero,
                 "a block of rank 0 in vmem",
                 "put a scalar in smem, in a kernel without a grid, or give the array a dimension",
             ),
             (
-                Block { space: Resolved::ANY, ..BLOCK },
+                block.clone(),
+                Resolved::ANY,
                 Code::BlockedInAnyOrHbm,
                 "a block in any is not the whole array at index 0",
                 "use the whole array there, or put the block in vmem or smem",
             ),
             (
-                BLOCK,
+                block,
+                Resolved::VMEM,
                 Code::BlockNotTileAligned,
                 "block extent 7 in dimension 0 is neither a multiple of 8 nor the array's 64; \
               block extent 100 in dimension 1 is neither a multiple of 128 nor the array's 300",
@@ -642,19 +482,18 @@ mod tests {
               int8 packs 4 elements to a word",
             ),
             (
-                rank_1,
+                of(&[5000], Dtype::Bfloat16).block([1000]),
+                Resolved::VMEM,
                 Code::Rank1BlockInfeasible,
                 "block extent 1000 is neither a multiple of 1024, nor a power of two from 256, \
               nor the array's 5000",
                 "use 512 or 1024; bfloat16 packs 2 elements to a word",
             ),
         ];
-        for (block, code, message, help) in wrong {
-            let faults: Vec<_> = block.faults(Some(Chip::V5e.facts())).collect();
-            let said: Vec<_> = faults
-                .iter()
-                .map(|fault| (fault.code(), fault.to_string(), fault.help()))
-                .collect();
+        for (operand, space, code, message, help) in wrong {
+            let faults = block_faults(&operand.in_space(space), Some(Chip::V5e.facts()));
+            let said: Vec<_> =
+                faults.map(|fault| (fault.code(), fault.to_string(), fault.help())).collect();
             assert_eq!(said, [(code, message.to_owned(), help.to_owned())]);
         }
     }
@@ -662,35 +501,28 @@ mod tests {
     #[test]
     fn an_elements_own_dimensions_are_the_last() {
         // A threefry key is two words: the rows are the array's last dimension.
-        let keys = Block {
-            array_shape: &[64],
-            block_shape: Some(&[BlockDim::Blocked(4)]),
-            element_shape: &[2],
-            dtype: Dtype::Uint32,
-            ..BLOCK
+        let keys = of(&[64], Dtype::Uint32).element([2]);
+        let check = |rows| {
+            let keys = keys.clone().block([rows]);
+            let answer = check_block(&keys.in_space(Resolved::VMEM), false, None);
+            answer.map_err(|fault| fault.to_string())
         };
-        let said = keys.check(None).map_err(|fault| fault.to_string());
         let message = "block extent 4 in dimension 0 is neither a multiple of 8 nor the array's 64";
-        assert_eq!(said, Err(message.to_owned()));
-        let block_shape = Some(&[BlockDim::Blocked(8)][..]);
-        assert_eq!(Block { block_shape, ..keys }.check(None), Ok(()));
+        assert_eq!(check(4), Err(message.to_owned()));
+        assert_eq!(check(8), Ok(()));
     }
 
     #[test]
     fn jaxs_holes_are_kept() {
-        let chip = Some(Chip::V5e.facts());
-        let rank_1 =
-            Block { array_shape: &[100], block_shape: Some(&[BlockDim::Blocked(0)]), ..BLOCK };
-        assert_eq!(rank_1.check(chip), Ok(()), "0 is a multiple of everything");
-        let block_shape = Some(&[BlockDim::Blocked(2)][..]);
-        let wide = Block { block_shape, dtype: Dtype::Float64, ..rank_1 };
-        assert_eq!(wide.check(chip), Ok(()), "no element of 64 bits fits a word");
-        let accumulator = Block {
-            space: Resolved::Acc(0),
-            block_shape: Some(&[BlockDim::Blocked(64), BlockDim::Blocked(256)]),
-            ..BLOCK
+        let check = |array: &[u64], dtype, block: &[u64], space| {
+            let operand = of(array, dtype).block(block.iter().copied());
+            check_block(&operand.in_space(space), false, Some(Chip::V5e.facts()))
         };
-        assert_eq!(accumulator.check(chip), Ok(()), "JAX has no rule of its own for it");
+        let (int8, vmem) = (Dtype::Int8, Resolved::VMEM);
+        assert_eq!(check(&[100], int8, &[0], vmem), Ok(()), "0 is a multiple of everything");
+        assert_eq!(check(&[100], Dtype::Float64, &[2], vmem), Ok(()), "64 bits fit no word");
+        let accumulator = check(&[64, 300], int8, &[64, 256], Resolved::Acc(0));
+        assert_eq!(accumulator, Ok(()), "JAX has no rule of its own for it");
     }
 
     fn dim() -> impl Strategy<Value = BlockDim> {
@@ -710,11 +542,11 @@ mod tests {
             dtype in prop::sample::select(Dtype::ALL),
             chip in prop::sample::select(Chip::ALL),
         ) {
-            let block = Block { array_shape: &array, block_shape: Some(&block), dtype, ..BLOCK };
-            for fault in block.faults(Some(chip.facts())) {
+            let operand = of(&array, dtype).block_dims(block);
+            for fault in block_faults(&operand.in_space(Resolved::VMEM), Some(chip.facts())) {
                 prop_assert!(!fault.to_string().is_empty() && !fault.help().is_empty());
                 match fault {
-                    BlockFault::Rank1Infeasible(rule) => {
+                    BlockFault::Rank1Infeasible { rule } => {
                         let Nearest { below, above } = rule.nearest();
                         for legal in below.into_iter().chain(above) {
                             prop_assert!(rule.allows(legal) && legal > 0);

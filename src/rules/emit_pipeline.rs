@@ -1,48 +1,48 @@
 //! The buffers of `emit_pipeline`, the pipeline that a kernel runs inside itself.
 
-use super::assumption::OrNone;
-use super::blocks::BlockDim;
-use super::windows::{GridAxis, Operand};
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault};
+use crate::error::faults;
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved, TpuSpace};
+use crate::operand::{BlockDim, GridAxis, Operand};
 use crate::reach::{Afar, Reach, reach};
 use crate::resolve::CallSite;
+use crate::word::Spelled;
 
 /// The buffer that `emit_pipeline` allocates for one of its block specs.
 ///
 /// ```
-/// use mosaic_memspace::rules::{BlockDim, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
-/// use mosaic_memspace::{Dtype, MemorySpace, Resolved};
+/// use mosaic_memspace::operand::{BlockDim, GridAxis, Operand};
+/// use mosaic_memspace::rules::PipelineBuffer;
+/// use mosaic_memspace::{Dtype, MemorySpace};
 ///
-/// let x = Operand {
-///     role: Role::Input,
-///     array_shape: &[512, 256],
-///     block_shape: Some(&[BlockDim::Blocked(128), BlockDim::Squeezed]),
-///     element_shape: &[],
-///     dtype: Dtype::Float32,
-///     index_map: Some(&[IndexEntry::Axis(0), IndexEntry::Zero]),
-///     space: Resolved::VMEM,
-///     buffers: Some(3),
-/// };
-/// let source = Some(MemorySpace::HBM);
-/// let buffer = PipelineBuffer::new(&x, None, source, &[GridAxis::new(4)])?;
+/// let x = Operand::input("x", [512, 256], Dtype::Float32)
+///     .block_dims([BlockDim::Blocked(128), BlockDim::Squeezed])
+///     .index_map([Some(0), None])
+///     .buffers(3);
+/// let hbm = Some(MemorySpace::HBM);
+/// let buffer = PipelineBuffer::new(&x, hbm, &[GridAxis::new(4)])?;
 /// // Three blocks of rank 1 lie end to end.
-/// assert_eq!(buffer.map(|buffer| buffer.shape().collect()), Some(vec![384]));
+/// assert_eq!(buffer.map(|buffer| buffer.shape), Some(vec![384]));
+///
+/// let in_place = PipelineBuffer::new(&x.space(MemorySpace::HBM), hbm, &[GridAxis::new(4)])?;
+/// assert_eq!(in_place, None);
 /// # Ok::<(), mosaic_memspace::rules::EmitPipelineFault>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PipelineBuffer<'a> {
-    operand: Operand<'a>,
-    space: TpuSpace,
-    /// `None`: one buffer of the whole array's shape.
-    blocks: Option<u32>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PipelineBuffer {
+    /// Where it lies: vmem or smem.
+    pub space: TpuSpace,
+    /// The shape that is allocated: the whole array's for a window that never moves;
+    /// else a leading dimension of blocks, as many as asked for or two, squeezed
+    /// dimensions left out; blocks of rank 1 lie end to end. An extent beyond 64 bits
+    /// is `u64::MAX`.
+    pub shape: Vec<u64>,
 }
 
-impl<'a> PipelineBuffer<'a> {
-    /// The buffer for a block spec in `written`, over a ref in `source`; `None`
-    /// when none is allocated, because the block is used where it lies. Of
-    /// `operand`, the space does not count.
+impl PipelineBuffer {
+    /// The buffer for a block spec of the pipeline, over a ref in `source`; `None`
+    /// when none is allocated, because the block is used where it lies.
     ///
     /// JAX resolves the space as on a TensorCore, on every core, and compares it
     /// with the source's as written (`BufferedRef.create`).
@@ -50,101 +50,38 @@ impl<'a> PipelineBuffer<'a> {
     /// # Errors
     /// [`EmitPipelineFault`]: the space is none of vmem, smem and hbm; it is hbm
     /// and the source's is not; no buffers are asked for.
-    ///
-    /// ```
-    /// # use mosaic_memspace::rules::{GridAxis, Operand, PipelineBuffer, Role};
-    /// # use mosaic_memspace::{Dtype, MemorySpace, Resolved};
-    /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
-    /// #     element_shape: &[], dtype: Dtype::Int8, index_map: None, space: Resolved::VMEM,
-    /// #     buffers: None };
-    /// let grid = [GridAxis::new(4)];
-    /// let hbm = Some(MemorySpace::HBM);
-    /// assert_eq!(PipelineBuffer::new(&x, hbm, hbm, &grid), Ok(None));
-    /// let fault = PipelineBuffer::new(&x, Some(MemorySpace::CMEM), hbm, &grid).unwrap_err();
-    /// assert_eq!(fault.to_string(), "an emit_pipeline buffer in cmem");
-    /// ```
     pub fn new(
-        operand: &Operand<'a>,
-        written: Option<MemorySpace>,
+        spec: &Operand,
         source: Option<MemorySpace>,
         grid: &[GridAxis],
     ) -> Result<Option<Self>, EmitPipelineFault> {
+        let written = spec.space.as_ref().and_then(Spelled::known).copied();
         let Some(space) = allocated(written, source)? else { return Ok(None) };
         // A trivial window with a count of its own is still one buffer.
-        let blocks = match operand.buffers {
-            Some(0) => return Err(EmitPipelineFault::NoBuffers),
-            _ if is_trivial(operand, grid) => None,
-            Some(buffers) => Some(buffers),
+        let blocks = match spec.buffers {
+            Some(buffers) if buffers <= 0 => return Err(EmitPipelineFault::NoBuffers { buffers }),
+            _ if is_trivial(spec, grid) => None,
+            Some(buffers) => Some(buffers.unsigned_abs()),
             None => Some(2),
         };
-        Ok(Some(Self { operand: *operand, space, blocks }))
+        Ok(Some(Self { space, shape: shape(spec, blocks) }))
     }
+}
 
-    /// Where it lies: vmem or smem.
-    ///
-    /// ```
-    /// # use mosaic_memspace::rules::{Operand, PipelineBuffer, Role};
-    /// # use mosaic_memspace::{Dtype, MemorySpace, Resolved, TpuSpace};
-    /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
-    /// #     element_shape: &[], dtype: Dtype::Int8, index_map: None, space: Resolved::VMEM,
-    /// #     buffers: None };
-    /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::ANY), &[])?;
-    /// assert_eq!(buffer.map(|buffer| buffer.space()), Some(TpuSpace::Vmem));
-    /// # Ok::<(), mosaic_memspace::rules::EmitPipelineFault>(())
-    /// ```
-    pub const fn space(&self) -> TpuSpace {
-        self.space
-    }
-
-    /// How many blocks it holds: 1 for a window that never moves, else as asked,
-    /// else 2. Any number is possible.
-    ///
-    /// ```
-    /// # use mosaic_memspace::rules::{Operand, PipelineBuffer, Role};
-    /// # use mosaic_memspace::{Dtype, MemorySpace, Resolved};
-    /// # let x = Operand { role: Role::Input, array_shape: &[3], block_shape: None,
-    /// #     element_shape: &[], dtype: Dtype::Int8, index_map: None, space: Resolved::VMEM,
-    /// #     buffers: Some(9) };
-    /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::ANY), &[])?;
-    /// assert_eq!(buffer.map(|buffer| buffer.count()), Some(1));
-    /// # Ok::<(), mosaic_memspace::rules::EmitPipelineFault>(())
-    /// ```
-    pub const fn count(&self) -> u32 {
-        match self.blocks {
-            Some(blocks) => blocks,
-            None => 1,
+/// The shape of so many blocks; of `None`, of the whole array.
+fn shape(spec: &Operand, blocks: Option<u64>) -> Vec<u64> {
+    let kept = |dim: &BlockDim| blocks.is_none() || !matches!(dim, BlockDim::Squeezed);
+    let dims = spec.in_space(Resolved::VMEM).dims().filter(kept);
+    let mut shape: Vec<_> = dims.map(BlockDim::extent).collect();
+    match (blocks, shape.as_mut_slice()) {
+        (Some(blocks), [line]) if spec.element_shape.is_empty() => {
+            *line = line.saturating_mul(blocks);
         }
+        (Some(blocks), _) => shape.insert(0, blocks),
+        (None, _) => {}
     }
-
-    /// The shape that is allocated, as scratch is: the whole array's for a
-    /// window that never moves; else a leading dimension of blocks, squeezed
-    /// dimensions left out; blocks of rank 1 lie end to end.
-    ///
-    /// An extent beyond 64 bits comes out as `u64::MAX`.
-    ///
-    /// ```
-    /// # use mosaic_memspace::rules::{BlockDim, GridAxis, IndexEntry, Operand, PipelineBuffer, Role};
-    /// # use mosaic_memspace::{Dtype, MemorySpace, Resolved};
-    /// # let x = Operand { role: Role::Input, array_shape: &[64, 128],
-    /// #     block_shape: Some(&[BlockDim::Blocked(8), BlockDim::Blocked(128)]),
-    /// #     element_shape: &[], dtype: Dtype::Int8, index_map: Some(&[IndexEntry::Axis(0); 2]),
-    /// #     space: Resolved::VMEM, buffers: None };
-    /// let buffer = PipelineBuffer::new(&x, None, Some(MemorySpace::ANY), &[GridAxis::new(8)])?;
-    /// assert_eq!(buffer.map(|buffer| buffer.shape().collect()), Some(vec![2, 8, 128]));
-    /// # Ok::<(), mosaic_memspace::rules::EmitPipelineFault>(())
-    /// ```
-    pub fn shape(&self) -> impl DoubleEndedIterator<Item = u64> + Clone + use<'a> {
-        let whole = self.blocks.is_none();
-        let kept = move |dim: &BlockDim| whole || !matches!(dim, BlockDim::Squeezed);
-        let dims = self.operand.block().dims().filter(kept);
-        let blocks = self.blocks.map(u64::from);
-        let line = dims.clone().count() == 1 && self.operand.element_shape.is_empty();
-        let times = if line { blocks.unwrap_or(1) } else { 1 };
-        let leading = if line { None } else { blocks };
-        let extents = dims.map(move |dim| dim.extent().saturating_mul(times));
-        let own = self.operand.element_shape.iter().copied();
-        leading.into_iter().chain(extents).chain(own)
-    }
+    shape.extend(&spec.element_shape);
+    shape
 }
 
 /// Where a buffer is allocated, if one is.
@@ -160,152 +97,123 @@ fn allocated(
             let there = source == Some(MemorySpace::Tpu(tpu));
             Ok(if there { None } else { Some(tpu) })
         }
-        Reach::ByCopies(Afar::Hbm) => {
-            let there = [Some(MemorySpace::ANY), Some(MemorySpace::HBM)];
-            if there.contains(&source) {
-                Ok(None)
-            } else {
-                Err(EmitPipelineFault::HbmOverAnother { over: source })
-            }
-        }
+        Reach::ByCopies(Afar::Hbm) => match source {
+            Some(MemorySpace::ANY | MemorySpace::HBM) => Ok(None),
+            Some(over) => Err(EmitPipelineFault::HbmOverAnother { over }),
+            None => Err(EmitPipelineFault::HbmOverNone),
+        },
         Reach::ByCopies(Afar::Host | Afar::Shared) | Reach::Not(_) => refused,
     }
 }
 
 /// Whether the pipeline's window is the whole array and never moves. A squeezed
 /// dimension, or one of elements, is not whole, whatever its extent.
-fn is_trivial(operand: &Operand<'_>, grid: &[GridAxis]) -> bool {
-    let whole = |dims: &[BlockDim]| {
-        let whole = |(dim, extent): (&BlockDim, &u64)| *dim == BlockDim::Blocked(*extent);
-        dims.len() == operand.array_shape.len() && dims.iter().zip(operand.array_shape).all(whole)
+fn is_trivial(spec: &Operand, grid: &[GridAxis]) -> bool {
+    let whole = |dims: &Vec<BlockDim>| {
+        let array = spec.array_shape.iter().copied().map(BlockDim::Blocked);
+        dims.iter().copied().eq(array) && !spec.in_space(Resolved::VMEM).moves(grid)
     };
-    operand.block_shape.is_none_or(|dims| whole(dims) && !operand.moves(grid))
+    spec.block_shape.as_ref().is_none_or(whole)
 }
 
-/// What is wrong with a buffer of `emit_pipeline`.
-///
-/// ```
-/// use mosaic_memspace::MemorySpace;
-/// use mosaic_memspace::rules::EmitPipelineFault;
-/// use mosaic_memspace::error::{Code, Fault};
-///
-/// let fault = EmitPipelineFault::HbmOverAnother { over: Some(MemorySpace::VMEM) };
-/// assert_eq!(fault.to_string(), "an emit_pipeline buffer in hbm over a ref in vmem");
-/// assert_eq!(fault.code(), Code::EmitPipelineSpace);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EmitPipelineFault {
-    /// In another space than vmem, smem and hbm.
-    #[error("an emit_pipeline buffer in {space}")]
-    Space {
-        /// The space.
-        space: Resolved,
-    },
-    /// In hbm, over a ref that is neither there nor in any.
-    #[error("an emit_pipeline buffer in hbm over a ref in {}", OrNone(*over))]
-    HbmOverAnother {
-        /// The ref's space, as written.
-        over: Option<MemorySpace>,
-    },
-    /// No buffers at all.
-    #[error("an emit_pipeline window of 0 buffers")]
-    NoBuffers,
-}
-
-impl Fault for EmitPipelineFault {
-    fn code(&self) -> Code {
-        match self {
-            Self::Space { .. } | Self::HbmOverAnother { .. } => Code::EmitPipelineSpace,
-            Self::NoBuffers => Code::BufferCountUnsupported,
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::Space { .. } => "put the buffer in vmem or smem, or leave the space out",
-            Self::HbmOverAnother { .. } => {
-                "leave the space out, or give the kernel the ref in hbm or any"
-            }
-            Self::NoBuffers => "use at least 1 buffer",
-        }
-        .to_owned()
+faults! {
+    /// What is wrong with a buffer of `emit_pipeline`.
+    ///
+    /// ```
+    /// use mosaic_memspace::MemorySpace;
+    /// use mosaic_memspace::rules::EmitPipelineFault;
+    /// use mosaic_memspace::error::{Code, Fault};
+    ///
+    /// let fault = EmitPipelineFault::HbmOverAnother { over: MemorySpace::VMEM };
+    /// assert_eq!(fault.to_string(), "an emit_pipeline buffer in hbm over a ref in vmem");
+    /// assert_eq!(fault.code(), Code::EmitPipelineSpace);
+    /// ```
+    #[derive(Clone, Copy)]
+    pub enum EmitPipelineFault {
+        /// In another space than vmem, smem and hbm.
+        Space {
+            /// The space.
+            space: Resolved,
+        } => EmitPipelineSpace at "space" ("an emit_pipeline buffer in {space}")
+          help "put the buffer in vmem or smem, or leave the space out";
+        /// In hbm, over a ref that is neither there nor in any.
+        HbmOverAnother {
+            /// The ref's space, as written.
+            over: MemorySpace,
+        } => EmitPipelineSpace at "space" ("an emit_pipeline buffer in hbm over a ref in {over}")
+          help "leave the space out, or give the kernel the ref in hbm or any";
+        /// In hbm, over a ref without a space.
+        HbmOverNone => EmitPipelineSpace at "space"
+          ("an emit_pipeline buffer in hbm over a ref in no space")
+          help "leave the space out, or give the kernel the ref in hbm or any";
+        /// No buffers at all.
+        NoBuffers {
+            /// The number asked for.
+            buffers: i64,
+        } => BufferCountUnsupported at "buffers" ("an emit_pipeline window of {buffers} buffers")
+          help "use at least 1 buffer";
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::windows::tests::{GRID, X as BLOCKED};
     use super::*;
+    use crate::dtype::Dtype;
+    use crate::error::{Code, Fault};
 
-    const X: Operand<'static> = Operand {
-        array_shape: &[64, 128],
-        block_shape: Some(&[BlockDim::Blocked(64), BlockDim::Blocked(128)]),
-        ..BLOCKED
-    };
+    const GRID: [GridAxis; 1] = [GridAxis::new(4)];
 
-    fn shape(operand: &Operand<'_>, grid: &[GridAxis]) -> Vec<u64> {
-        let buffer = PipelineBuffer::new(operand, None, Some(MemorySpace::HBM), grid);
-        buffer.ok().flatten().map(|buffer| buffer.shape().collect()).unwrap_or_default()
+    fn whole() -> Operand {
+        Operand::input("x", [64, 128], Dtype::Float32).block([64, 128])
+    }
+
+    fn x() -> Operand {
+        whole().index_map([Some(0), None])
+    }
+
+    fn shape(operand: &Operand, grid: &[GridAxis]) -> Vec<u64> {
+        let buffer = PipelineBuffer::new(operand, Some(MemorySpace::HBM), grid);
+        buffer.ok().flatten().map(|buffer| buffer.shape).unwrap_or_default()
     }
 
     #[test]
     fn a_window_that_never_moves_is_one_buffer_whatever_was_asked() {
-        assert_eq!(shape(&X, &GRID), [2, 64, 128]);
-        assert_eq!(shape(&X, &[GridAxis::new(1)]), [64, 128]);
-        assert_eq!(shape(&Operand { index_map: None, ..X }, &GRID), [64, 128]);
-        let asked = Operand { index_map: None, buffers: Some(4), ..X };
-        assert_eq!(shape(&asked, &GRID), [64, 128]);
+        assert_eq!(shape(&x(), &GRID), [2, 64, 128]);
+        assert_eq!(shape(&x(), &[GridAxis::new(1)]), [64, 128]);
+        assert_eq!(shape(&whole(), &GRID), [64, 128]);
+        assert_eq!(shape(&whole().buffers(4), &GRID), [64, 128]);
     }
 
     #[test]
     fn squeezed_dimensions_are_left_out_and_lines_lie_end_to_end() {
-        let dims = Some(&[BlockDim::Squeezed, BlockDim::Blocked(128)][..]);
-        assert_eq!(shape(&Operand { block_shape: dims, buffers: Some(3), ..X }, &GRID), [384]);
+        let dims = [BlockDim::Squeezed, BlockDim::Blocked(128)];
+        assert_eq!(shape(&x().block_dims(dims).buffers(3), &GRID), [384]);
         // One row of one: whole, yet squeezed, and so not trivial.
-        let row = Operand { array_shape: &[1, 128], block_shape: dims, index_map: None, ..X };
+        let row = Operand::input("x", [1, 128], Dtype::Float32).block_dims(dims);
         assert_eq!(shape(&row, &GRID), [256]);
     }
 
     #[test]
     fn each_fault_says_what_would_be_right() {
         let hbm = Some(MemorySpace::HBM);
+        let space = "put the buffer in vmem or smem, or leave the space out";
         let cases = [
+            (x().space(MemorySpace::ANY), hbm, Code::EmitPipelineSpace, space),
+            (x().space(MemorySpace::VMEM_SHARED), hbm, Code::EmitPipelineSpace, space),
             (
-                X,
-                Some(MemorySpace::ANY),
-                hbm,
-                Code::EmitPipelineSpace,
-                "put the buffer in vmem or smem, or leave the space out",
-            ),
-            (
-                X,
-                Some(MemorySpace::VMEM_SHARED),
-                hbm,
-                Code::EmitPipelineSpace,
-                "put the buffer in vmem or smem, or leave the space out",
-            ),
-            (
-                X,
-                hbm,
+                x().space(hbm),
                 None,
                 Code::EmitPipelineSpace,
                 "leave the space out, or give the kernel the ref in hbm or any",
             ),
-            (
-                Operand { buffers: Some(0), ..X },
-                None,
-                hbm,
-                Code::BufferCountUnsupported,
-                "use at least 1 buffer",
-            ),
+            (x().buffers(0), hbm, Code::BufferCountUnsupported, "use at least 1 buffer"),
         ];
-        for (operand, written, source, code, help) in cases {
-            let said = PipelineBuffer::new(&operand, written, source, &GRID);
+        for (operand, source, code, help) in cases {
+            let said = PipelineBuffer::new(&operand, source, &GRID);
             let said = said.map_err(|fault| (fault.code(), fault.help()));
             assert_eq!(said, Err((code, help.to_owned())));
         }
-        let there = |space| PipelineBuffer::new(&X, Some(space), Some(space), &GRID);
+        let there = |space| PipelineBuffer::new(&x().space(space), Some(space), &GRID);
         assert_eq!(there(MemorySpace::VMEM), Ok(None));
         assert_eq!(there(MemorySpace::SMEM), Ok(None));
     }

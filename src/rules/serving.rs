@@ -3,10 +3,11 @@
 use super::accesses::Access;
 use super::copies::Dma;
 use super::places::{Holding, check_place, check_scratch};
-use super::windows::{Form, Role, check_window_space};
+use super::windows::check_window_space;
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
 use crate::memory_space::{Resolved, TpuSpace};
+use crate::operand::{Form, Role};
 
 /// One thing that a kernel does to a ref, or has it for.
 ///

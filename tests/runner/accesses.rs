@@ -2,7 +2,8 @@
 
 use crate::line::Word;
 use mosaic_memspace::error::Code;
-use mosaic_memspace::kernel::{Kernel, MeshSpec, Operand, Scratch};
+use mosaic_memspace::kernel::{Kernel, MeshSpec};
+use mosaic_memspace::operand::{Operand, Scratch};
 use mosaic_memspace::rules::{Access, AccessOp, AccessShape, Dma, DmaMode};
 use mosaic_memspace::{CallSite, Chip, CoreType, Dtype, MemorySpace, Resolved};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,8 @@
 
 use crate::line::Word;
 use mosaic_memspace::error::{Code, Fault};
-use mosaic_memspace::rules::{Block, BlockDim};
+use mosaic_memspace::operand::{BlockDim, Operand};
+use mosaic_memspace::rules::check_block;
 use mosaic_memspace::{CallSite, Chip, CoreType, Dtype, MemorySpace};
 use serde::Deserialize;
 
@@ -20,16 +21,12 @@ pub(crate) struct Mapping {
 }
 
 pub(crate) fn block_mapping(mapping: Mapping) -> Result<bool, Code> {
-    let dim = |extent: &Option<u64>| extent.map_or(BlockDim::Squeezed, BlockDim::Blocked);
-    let block_shape: Vec<_> = mapping.block_shape.iter().map(dim).collect();
-    let block = Block {
-        array_shape: &mapping.array_shape,
-        block_shape: Some(&block_shape),
-        element_shape: &[],
-        dtype: mapping.dtype.0,
-        space: CallSite::BlockSpec.resolve(mapping.space.map(|space| space.0), mapping.core.0),
-        trivial_window: mapping.trivial_window,
-    };
-    block.check(Some(mapping.chip.0.facts())).map_err(|fault| fault.code())?;
+    let dim = |extent: Option<u64>| extent.map_or(BlockDim::Squeezed, BlockDim::Blocked);
+    let operand = Operand::input("x", mapping.array_shape, mapping.dtype.0)
+        .block_dims(mapping.block_shape.into_iter().map(dim));
+    let space = CallSite::BlockSpec.resolve(mapping.space.map(|space| space.0), mapping.core.0);
+    let chip = Some(mapping.chip.0.facts());
+    check_block(&operand.in_space(space), mapping.trivial_window, chip)
+        .map_err(|fault| fault.code())?;
     Ok(true)
 }

@@ -2,8 +2,8 @@
 
 use crate::line::Word;
 use mosaic_memspace::error::{Code, Fault};
-use mosaic_memspace::fit::{FitOperand, Scratch, TcKernel, pool_bytes, smem_operand_bytes};
-use mosaic_memspace::rules::{BlockDim, GridAxis, IndexEntry, Operand, Role};
+use mosaic_memspace::fit::{TcKernel, pool_bytes, smem_operand_bytes};
+use mosaic_memspace::operand::{BlockDim, GridAxis, Operand, Ref, ResolvedScratch};
 use mosaic_memspace::{CallSite, Chip, CoreType, Dtype, MemorySpace};
 use serde::{Deserialize, Serialize};
 
@@ -51,19 +51,24 @@ pub(crate) struct Vmem {
 }
 
 pub(crate) fn vmem_fit(kernel: Kernel) -> Result<Vmem, Code> {
-    let shapes: Vec<_> = kernel.operands.iter().map(Windowed::shape).collect();
-    let operands: Vec<_> =
-        kernel.operands.iter().zip(&shapes).map(|(operand, shape)| operand.given(shape)).collect();
+    let operands: Vec<_> = kernel.operands.iter().map(Windowed::operand).collect();
+    let windows = kernel.operands.iter().zip(&operands).map(|(given, operand)| {
+        let space = given.space.map(|space| space.0);
+        let placed = operand.in_space(CallSite::BlockSpec.resolve(space, CoreType::Tc));
+        // The kernels that were measured leave what has no window alone.
+        let left_alone = [MemorySpace::ANY, MemorySpace::HBM];
+        let untouched = space.is_some_and(|space| left_alone.contains(&space));
+        Ref::from(if untouched { placed.left_untouched() } else { placed })
+    });
+    let scratch = kernel.scratch.iter().map(|given| {
+        let space = CallSite::Other.resolve(Some(given.space.0), CoreType::Tc);
+        ResolvedScratch::new("scratch", &given.shape, given.dtype.0, space).into()
+    });
+    let refs: Vec<_> = windows.chain(scratch).collect();
     let grid: Vec<_> = kernel.grid.iter().copied().map(GridAxis::new).collect();
-    let scratch: Vec<_> = kernel.scratch.iter().map(Allocated::given).collect();
-    let kernel = TcKernel {
-        grid: &grid,
-        operands: &operands,
-        scratch: &scratch,
-        ..TcKernel::new(kernel.chip.0.facts())
-    };
+    let kernel = TcKernel { grid: &grid, refs: &refs, ..TcKernel::new(kernel.chip.0.facts()) };
     let mut parts = Vec::new();
-    let plan = kernel.vmem_plan_into(&mut parts).map_err(|error| error.code())?;
+    let plan = kernel.vmem_plan_into(&mut parts).map_err(|fault| fault.code())?;
     assert_eq!(plan.parts().iter().map(|part| part.bytes).sum::<u64>(), plan.bytes());
     if plan.fits_by_its_declarations() {
         Ok(Vmem { vmem_bytes: plan.bytes() })
@@ -72,47 +77,17 @@ pub(crate) fn vmem_fit(kernel: Kernel) -> Result<Vmem, Code> {
     }
 }
 
-struct Shape {
-    dims: Vec<BlockDim>,
-    index_map: Vec<IndexEntry>,
-}
-
 impl Windowed {
-    fn shape(&self) -> Shape {
+    fn operand(&self) -> Operand {
         let dim = |extent: &Option<u64>| extent.map_or(BlockDim::Squeezed, BlockDim::Blocked);
-        let entry = |axis: &Option<usize>| axis.map_or(IndexEntry::Zero, IndexEntry::Axis);
-        Shape {
-            dims: self.block_shape.iter().map(dim).collect(),
-            index_map: self.index_map.iter().map(entry).collect(),
-        }
-    }
-
-    fn given<'a>(&'a self, shape: &'a Shape) -> FitOperand<'a> {
-        let space = self.space.map(|space| space.0);
-        let operand = Operand {
-            role: match self.role {
-                Direction::In => Role::Input,
-                Direction::Out => Role::Output,
-            },
-            array_shape: &self.array_shape,
-            block_shape: Some(&shape.dims),
-            element_shape: &[],
-            dtype: self.dtype.0,
-            index_map: Some(&shape.index_map),
-            space: CallSite::BlockSpec.resolve(space, CoreType::Tc),
-            buffers: self.buffers,
+        let new = match self.role {
+            Direction::In => Operand::input,
+            Direction::Out => Operand::output,
         };
-        // The kernels that were measured leave what has no window alone.
-        let left_alone = [MemorySpace::ANY, MemorySpace::HBM];
-        let untouched = space.is_some_and(|space| left_alone.contains(&space));
-        FitOperand { untouched, ..operand.into() }
-    }
-}
-
-impl Allocated {
-    fn given(&self) -> Scratch<'_> {
-        let space = CallSite::Other.resolve(Some(self.space.0), CoreType::Tc);
-        Scratch::new(&self.shape, self.dtype.0, space)
+        new("operand", self.array_shape.clone(), self.dtype.0)
+            .block_dims(self.block_shape.iter().map(dim))
+            .index_map(self.index_map.iter().copied())
+            .buffers(self.buffers)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Memories as bars: how full each is, and with what.
 
 use crate::shown;
-use mosaic_memspace::kernel::{Memory, MemoryPart};
+use mosaic_memspace::fit::Part;
+use mosaic_memspace::kernel::Memory;
 use std::fmt::Write;
 
 /// Cells of a whole bar.
@@ -44,7 +45,7 @@ fn bar(memory: &Memory) -> String {
     format!("{}{}", "█".repeat(full), "░".repeat(width.saturating_sub(full)))
 }
 
-fn part(part: &MemoryPart) -> String {
+fn part(part: &Part<'_>) -> String {
     match part.buffers {
         1 => format!("{} {}", shown::name(&part.name), bytes(part.bytes)),
         buffers => format!("{} {} ({buffers} ×)", shown::name(&part.name), bytes(part.bytes)),

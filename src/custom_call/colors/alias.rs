@@ -4,7 +4,7 @@ use super::color::{Color, ColorFault, InputColor};
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault};
 use crate::memory_space::MemorySpace;
-use crate::rules::Role;
+use crate::operand::Role;
 use crate::word::Joined;
 use std::fmt;
 
@@ -83,7 +83,7 @@ impl fmt::Display for Alias {
 /// ```
 /// use mosaic_memspace::CoreType;
 /// use mosaic_memspace::custom_call::{Alias, AliasFault, Placed, jax_alias_colors};
-/// use mosaic_memspace::rules::Role;
+/// use mosaic_memspace::operand::Role;
 ///
 /// let alias = Alias { input: 3, output: 0 };
 /// let values = [Placed::default(); 2];

@@ -4,8 +4,8 @@ use super::alias::{Alias, AliasColors, AliasFault, AliasFaults, AliasWarning};
 use super::color::{Color, InputColor, jax_color};
 use crate::core_type::CoreType;
 use crate::memory_space::{MemorySpace, Resolved};
+use crate::operand::Role;
 use crate::resolve::resolve;
-use crate::rules::Role;
 use std::collections::{HashMap, HashSet};
 
 /// The spaces that an author gave an input or an output.

@@ -1,7 +1,7 @@
 //! Loads, stores and copies of the body, by the refs that they name.
 
 use super::Pass;
-use super::refs::Ref;
+use super::refs::Entered;
 use crate::core_type::CoreType;
 use crate::kernel::description::{BodyUse, RefAccess, UsedAs};
 use crate::kernel::place::Place;
@@ -67,7 +67,9 @@ impl Pass<'_> {
         let Some(name) = name else { return };
         match self.refs.get(name) {
             Err(fault) => self.push(&fault, place),
-            Ok(Ref { rank, dtype: Some(dtype), resolved: Some(space), sound: true, .. }) => {
+            Ok(Entered {
+                rank, dtype: Some(dtype), resolved: Some(space), sound: true, ..
+            }) => {
                 let indices = Indices { end, space: Some(*space), rank: *rank, dtype: *dtype };
                 if let Err(fault) = dma.check_indices(indices) {
                     self.push(&fault, place);

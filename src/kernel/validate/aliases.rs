@@ -8,8 +8,8 @@ use crate::dtype::Dtype;
 use crate::error::Fault;
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
-use crate::kernel::spelled::Spelled;
-use crate::rules::{Form, Role};
+use crate::operand::{Form, Role};
+use crate::word::Spelled;
 use std::collections::HashMap;
 
 /// A value that XLA knows: an argument of the prefetch, an input or an output.

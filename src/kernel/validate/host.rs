@@ -1,9 +1,9 @@
 //! Which values lie in the host's memory.
 
 use crate::kernel::description::Kernel;
-use crate::kernel::spelled::Spelled;
 use crate::memory_space::MemorySpace;
-use crate::rules::Role;
+use crate::operand::Role;
+use crate::word::Spelled;
 
 /// Of each operand, whether its value is in the host's memory: it is annotated so, or
 /// shares the place of one that is, and neither is annotated with another space.

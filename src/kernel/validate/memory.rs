@@ -1,30 +1,32 @@
 //! Bytes: what each ref takes, and whether all of them fit.
 
 use super::Pass;
-use crate::chip::ChipFacts;
-use crate::core_type::CoreType;
+use super::refs::{Described, Entered, Refs};
 use crate::custom_call::{Color, Tiling, VmemLimitBytes};
 use crate::error::{Code, Fault};
-use crate::fit::{
-    FitError, FitFault, FitOperand, PaddingError, Part, RefId, ScKernel, ScWindow, Scratch,
-    TcKernel, smem_fault,
-};
-use crate::kernel::description::{Holds, Kept, RefAccess};
+use crate::fit::{CountFault, FitFault, PaddingFault, Part, ScKernel, TcKernel, smem_fault};
+use crate::kernel::description::{Kept, RefAccess};
 use crate::kernel::place::Place;
-use crate::kernel::report::{Fit, Memory, MemoryKind, MemoryPart};
-use crate::memory_space::Resolved;
-use crate::rules;
-use crate::word::Shown;
+use crate::kernel::report::{Fit, Memory, MemoryKind};
+use crate::operand::{Ref, ResolvedScratch};
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
-/// The refs that may lie where they do, and whose bytes can be counted.
-#[derive(Default)]
-struct Counted<'k> {
-    prefetch: Vec<Scratch<'k>>,
-    operands: Vec<FitOperand<'k>>,
-    scratch: Vec<Scratch<'k>>,
-    /// Of each of these lists, which ref of the description it is.
-    ids: [Vec<usize>; 3],
+/// How bytes are counted on this core.
+enum Counter<'c> {
+    /// With whether every core is left with one step of the grid.
+    Tc(TcKernel<'c>, bool),
+    Sc(ScKernel<'c>),
+}
+
+impl Counter<'_> {
+    /// Bytes of one of a ref's buffers, if it takes memory of the core.
+    fn buffer_bytes(&self, of: &Ref<'_>) -> Result<Option<u64>, PaddingFault> {
+        match self {
+            Self::Tc(kernel, one_step) => kernel.buffer_bytes(of, *one_step),
+            Self::Sc(kernel) => kernel.buffer_bytes(of),
+        }
+    }
 }
 
 impl<'k> Pass<'k> {
@@ -32,89 +34,76 @@ impl<'k> Pass<'k> {
         let (Some(chip), Some(core_type)) = (self.target.chip, self.target.core_type) else {
             return;
         };
-        let counted = self.counted(chip, core_type);
-        let mut parts = Vec::new();
+        let (refs, grid) = (std::mem::take(&mut self.refs), self.grid.clone());
         let fit = if core_type.is_sparse_core() {
-            self.sparse_core(chip, core_type, &counted, &mut parts)
+            let params = &self.kernel.params.sound;
+            let tiling = Tiling::resolve(params.use_tc_tiling_on_sc, core_type);
+            let tc_tiling = tiling != Ok(Some(Tiling::SparseCore));
+            let form = self.target.form;
+            let empty = ScKernel { chip, core_type, tc_tiling, form, grid: &grid, refs: &[] };
+            let counted = self.counted(&Counter::Sc(empty), &refs);
+            self.sparse_core(&ScKernel { refs: &counted, ..empty }, &refs)
         } else {
-            self.tensor_core(chip, &counted, &mut parts)
+            let [one_step, _] = self.one_step;
+            let limit = self.kernel.params.sound.vmem_limit_bytes.map(VmemLimitBytes::to_i64);
+            let empty = TcKernel { grid: &grid, vmem_limit_bytes: limit, ..TcKernel::new(chip) };
+            let counted = self.counted(&Counter::Tc(empty, one_step), &refs);
+            self.tensor_core(&TcKernel { refs: &counted, ..empty }, &refs)
         };
+        self.refs = refs;
         match fit {
             Ok(fit) => self.report.fit = Some(fit),
             Err(fault) => self.push(&fault, Place::kernel()),
         }
     }
 
-    fn tensor_core(
-        &mut self,
-        chip: &'k ChipFacts,
-        counted: &Counted<'k>,
-        parts: &mut Vec<Part>,
-    ) -> Result<Fit, FitError> {
-        let grid = self.grid.clone();
-        let kernel = TcKernel {
-            grid: &grid,
-            prefetch: &counted.prefetch,
-            operands: &counted.operands,
-            scratch: &counted.scratch,
-            vmem_limit_bytes: self.kernel.params.sound.vmem_limit_bytes.map(VmemLimitBytes::to_i64),
-            ..TcKernel::new(chip)
-        };
-        let once: Vec<_> = counted.operands.iter().map(|operand| operand.buffered_once()).collect();
-        let short = self.buffers_once() && {
-            let vmem = kernel.vmem_plan_into(parts)?;
-            vmem.bytes() > vmem.bytes_there()
-        };
-        let kernel = if short { TcKernel { operands: &once, ..kernel } } else { kernel };
-        let vmem = kernel.vmem_plan_into(parts)?;
-        for fault in kernel.vmem_faults(&vmem) {
-            self.fit_fault(&fault, vmem.parts(), counted);
+    fn tensor_core(&mut self, kernel: &TcKernel<'_>, refs: &Refs<'_>) -> Result<Fit, CountFault> {
+        let (mut parts, mut once) = (Vec::new(), Vec::new());
+        let mut kernel = *kernel;
+        let body = self.kernel.from_body.as_ref();
+        if body.is_some_and(|body| body.buffers_once) {
+            let vmem = kernel.vmem_plan_into(&mut parts)?;
+            if vmem.bytes() > vmem.bytes_there() {
+                once.extend(kernel.refs.iter().copied().map(Ref::buffered_once));
+                kernel.refs = &once;
+            }
         }
-        self.filled(MemoryKind::Vmem, vmem.bytes(), vmem.bytes_there(), vmem.parts(), counted);
+        let mut parts = Vec::new();
+        let vmem = kernel.vmem_plan_into(&mut parts)?;
+        for fault in kernel.vmem_faults(&vmem) {
+            self.fit_fault(&fault, vmem.parts(), refs);
+        }
+        self.filled(MemoryKind::Vmem, vmem.bytes(), vmem.bytes_there(), vmem.parts());
         let mut fit = Fit {
             vmem_bytes: Some(vmem.bytes()),
             vmem_limit_bytes: vmem.limit().effective,
             ..Fit::default()
         };
-        let smem = kernel.smem_plan_into(parts)?;
+        let smem = kernel.smem_plan_into(&mut parts)?;
         if let Some(fault) = smem_fault(&smem) {
-            self.fit_fault(&fault, smem.parts(), counted);
+            self.fit_fault(&fault, smem.parts(), refs);
         }
-        self.filled(MemoryKind::Smem, smem.bytes(), smem.bytes_there(), smem.parts(), counted);
+        self.filled(MemoryKind::Smem, smem.bytes(), smem.bytes_there(), smem.parts());
         fit.smem_bytes = Some(smem.bytes());
         fit.smem_limit_bytes = Some(smem.capacity_bytes());
         if let Some(fault) = kernel.colored_operands_fault()? {
-            self.fit_fault(&fault, &[], counted);
+            self.fit_fault(&fault, &[], refs);
         }
         Ok(fit)
     }
 
-    /// Whether the compiler buffers windows once when memory does not suffice for two, as
-    /// it does for bodies of old versions.
-    fn buffers_once(&self) -> bool {
-        self.kernel.from_body.as_ref().is_some_and(|body| body.buffers_once)
-    }
-
-    fn sparse_core(
-        &mut self,
-        chip: &'k ChipFacts,
-        core_type: CoreType,
-        counted: &Counted<'k>,
-        parts: &mut Vec<Part>,
-    ) -> Result<Fit, FitError> {
-        let windows: Vec<_> =
-            counted.operands.iter().map(|operand| self.sc_window(operand.operand)).collect();
-        let kernel = self.sc_kernel(chip, core_type, &windows, &counted.scratch);
-        let plan = kernel.plan_into(parts)?;
+    fn sparse_core(&mut self, kernel: &ScKernel<'_>, refs: &Refs<'_>) -> Result<Fit, CountFault> {
+        let mut parts = Vec::new();
+        let plan = kernel.plan_into(&mut parts)?;
         for fault in kernel.faults(&plan) {
             let smem = fault.code() == Code::SmemOverflow;
             let parts = if smem { plan.smem_parts() } else { plan.parts() };
-            self.fit_fault(&fault, parts, counted);
+            self.fit_fault(&fault, parts, refs);
         }
         let kind = MemoryKind::SparseCorePool;
-        self.filled(kind, plan.bytes(), plan.bytes_there(), plan.parts(), counted);
+        self.filled(kind, plan.bytes(), plan.bytes_there(), plan.parts());
         if let Some(there) = plan.smem_bytes_there() {
-            self.filled(MemoryKind::Smem, plan.smem_bytes(), there, plan.smem_parts(), counted);
+            self.filled(MemoryKind::Smem, plan.smem_bytes(), there, plan.smem_parts());
         }
         Ok(Fit {
             smem_bytes: Some(plan.smem_bytes()),
@@ -125,153 +114,72 @@ impl<'k> Pass<'k> {
         })
     }
 
-    fn sc_kernel<'s>(
-        &self,
-        chip: &'s ChipFacts,
-        core_type: CoreType,
-        windows: &'s [ScWindow<'s>],
-        scratch: &'s [Scratch<'s>],
-    ) -> ScKernel<'s> {
-        let tiling = Tiling::resolve(self.kernel.params.sound.use_tc_tiling_on_sc, core_type);
-        let tc_tiling = tiling != Ok(Some(Tiling::SparseCore));
-        ScKernel { chip, core_type, tc_tiling, windows, scratch }
-    }
-
-    fn sc_window<'s>(&self, operand: rules::Operand<'s>) -> ScWindow<'s> {
-        ScWindow::new(operand, &self.grid, self.target.form)
-    }
-
-    /// Counts each ref by itself, so that one which cannot be counted is reported
-    /// and does not keep the others from it.
-    fn counted(&mut self, chip: &'k ChipFacts, core_type: CoreType) -> Counted<'k> {
-        let kernel = self.kernel;
-        let mut counted = Counted::default();
-        let [prefetch_ids, operand_ids, scratch_ids] = &mut counted.ids;
-        for (index, prefetch) in kernel.scalar_prefetch.iter().enumerate() {
-            let Some(dtype) = prefetch.dtype.known() else { continue };
-            let one = Scratch::new(&prefetch.shape, *dtype, Resolved::SMEM);
-            let alone = TcKernel { prefetch: &[one], ..TcKernel::new(chip) };
-            if self.count_alone(&alone, RefId::Prefetch(index)) {
-                counted.prefetch.push(one);
-                prefetch_ids.push(index);
-            }
-        }
+    /// The refs that may lie where they do, and whose bytes can be counted; one that
+    /// cannot be counted is reported, and does not keep the others from it.
+    fn counted<'r>(&mut self, counter: &Counter<'_>, refs: &'r Refs<'k>) -> Vec<Ref<'r>> {
         let named = self.accessed();
-        let before = kernel.scalar_prefetch.len();
-        for (index, operand) in kernel.operands.iter().enumerate() {
-            let listed = before.saturating_add(index);
-            let Some(found) = self.refs.nth(listed).filter(|found| found.sound) else { continue };
-            let body = kernel.from_body.as_ref();
-            if body.is_some_and(|body| body.semaphore_operands.get(index) == Some(&true)) {
+        let mut all = Vec::new();
+        for (number, entered) in refs.iter().enumerate() {
+            let Some((one, is_kept)) = self.placed(entered, number, counter, &named) else {
                 continue;
-            }
-            let (Some(space), Some(dtype)) = (found.resolved, found.dtype) else { continue };
-            let touched = named.contains(found.name.as_str());
-            let color = self.report.operands.get(listed).and_then(|operand| operand.color);
-            let one = FitOperand {
-                operand: operand.ruled(space, dtype).with_counted_buffers(),
-                array_in_vmem: color == Some(Color::Vmem),
-                untouched: space.is_left_in_place() && !touched,
             };
-            let counts = if core_type.is_sparse_core() {
-                let windows = [self.sc_window(one.operand)];
-                let alone = self.sc_kernel(chip, core_type, &windows, &[]);
-                self.count_sc_alone(&alone, RefId::Operand(index))
-            } else {
-                let kernel = TcKernel { grid: &self.grid, ..TcKernel::new(chip) };
-                let [one_step, _] = self.one_step;
-                let bytes = one.buffer(&kernel, one_step);
-                self.counts(bytes, RefId::Operand(index))
-            };
-            if space.is_left_in_place() {
-                // What the compiler keeps of it is no buffer of its own.
-                self.note(listed, None);
-            }
-            if counts {
-                counted.operands.push(one);
-                operand_ids.push(index);
-            }
-        }
-        let before = before.saturating_add(kernel.operands.len());
-        for (index, scratch) in kernel.scratch.iter().enumerate() {
-            let found = self.refs.nth(before.saturating_add(index));
-            let Some(found) = found.filter(|found| found.sound) else { continue };
-            let (Some(space), Some(dtype)) = (found.resolved, found.dtype) else { continue };
-            let holds_elements = match scratch.holds {
-                Holds::Elements { .. } => true,
-                Holds::Semaphores(_) => false,
-            };
-            let kept = kernel.from_body.as_ref().and_then(|body| body.scratch.get(index).copied());
-            let one = Scratch::new(&scratch.shape, dtype, space);
-            let one = if kept == Some(Kept::Scoped) { one.in_scope() } else { one };
-            let counts = if !holds_elements {
-                false
-            } else if core_type.is_sparse_core() {
-                let alone = [one];
-                let alone = self.sc_kernel(chip, core_type, &[], &alone);
-                // The compiler leaves out what the body does not use.
-                let used = named.is_empty() || named.contains(found.name.as_str());
-                self.count_sc_alone(&alone, RefId::Scratch(index)) && used
-            } else {
-                let alone = TcKernel { scratch: &[one], ..TcKernel::new(chip) };
-                self.count_alone(&alone, RefId::Scratch(index))
-            };
-            if counts && kept != Some(Kept::Removed) {
-                counted.scratch.push(one);
-                scratch_ids.push(index);
-            }
-        }
-        counted
-    }
-
-    /// Whether the one ref of this kernel can be counted; what it takes is noted,
-    /// and what keeps it from it reported.
-    fn count_alone(&mut self, alone: &TcKernel<'_>, of: RefId) -> bool {
-        let mut parts = Vec::new();
-        let part = alone.vmem_plan_into(&mut parts).map(|plan| plan.parts().first().copied());
-        let part = match part {
-            Ok(None) => alone.smem_plan_into(&mut parts).map(|plan| plan.parts().first().copied()),
-            Ok(Some(_)) | Err(_) => part,
-        };
-        self.counts(buffer_of(part), of)
-    }
-
-    fn count_sc_alone(&mut self, alone: &ScKernel<'_>, of: RefId) -> bool {
-        let mut parts = Vec::new();
-        let plan = alone.plan_into(&mut parts);
-        let part = plan.map(|plan| plan.parts().iter().chain(plan.smem_parts()).copied().next());
-        self.counts(buffer_of(part), of)
-    }
-
-    /// Notes the bytes of one buffer, or reports why there are none to tell.
-    fn counts(&mut self, bytes: Result<Option<u64>, PaddingError>, of: RefId) -> bool {
-        let bytes = match bytes {
-            Ok(bytes) => bytes,
-            Err(cause) => {
-                let place = self.place_of(of);
-                let of_dtype = cause.code() == Code::UnsupportedDtype;
-                self.push(&cause, if of_dtype { place.field("dtype") } else { place });
-                return false;
-            }
-        };
-        match of {
-            RefId::Prefetch(index) => self.note(index, bytes),
-            RefId::Operand(index) => {
-                self.note(self.kernel.scalar_prefetch.len().saturating_add(index), bytes);
-            }
-            RefId::Scratch(index) => {
-                if let Some(report) = self.report.scratch.get_mut(index) {
-                    report.bytes = bytes;
+            match counter.buffer_bytes(&one) {
+                Ok(bytes) => {
+                    self.report.note(number, bytes);
+                    all.extend(is_kept.then_some(one));
+                }
+                Err(fault) => {
+                    let of_dtype = fault.code() == Code::UnsupportedDtype;
+                    let place = entered.place.clone();
+                    self.push(&fault, if of_dtype { place.field("dtype") } else { place });
                 }
             }
         }
-        true
+        all
     }
 
-    fn note(&mut self, listed: usize, bytes: Option<u64>) {
-        if let Some(report) = self.report.operands.get_mut(listed) {
-            report.bytes = bytes;
-        }
+    /// A ref in its memory, and whether the compiler keeps memory for it.
+    fn placed<'r>(
+        &self,
+        entered: &'r Entered<'k>,
+        number: usize,
+        counter: &Counter<'_>,
+        named: &HashSet<&str>,
+    ) -> Option<(Ref<'r>, bool)> {
+        let (space, dtype) = (entered.resolved?, entered.dtype?);
+        let name = entered.name.as_str();
+        let body = self.kernel.from_body.as_ref();
+        let placed = match entered.described {
+            _ if !entered.sound => return None,
+            Described::Prefetch(prefetch) => {
+                (ResolvedScratch::prefetch(name, &prefetch.shape, dtype).into(), true)
+            }
+            Described::Operand(index, operand) => {
+                if body.is_some_and(|body| body.semaphore_operands.get(index) == Some(&true)) {
+                    return None;
+                }
+                let mut placed = operand.in_space(space);
+                placed.name = name;
+                placed.array_in_vmem = self.report.color(number) == Some(Color::Vmem);
+                placed.untouched = space.is_left_in_place() && !named.contains(name);
+                (placed.into(), true)
+            }
+            Described::Scratch(index, scratch) => {
+                let mut placed = scratch.in_space(space)?;
+                placed.name = name;
+                let kept = body.and_then(|body| body.scratch.get(index));
+                if kept == Some(&Kept::Scoped) {
+                    placed = placed.in_scope();
+                }
+                let used = match counter {
+                    Counter::Tc(..) => true,
+                    // The compiler leaves out what the body does not use.
+                    Counter::Sc(_) => named.is_empty() || named.contains(name),
+                };
+                (placed.into(), used && kept != Some(&Kept::Removed))
+            }
+        };
+        Some(placed)
     }
 
     /// The names that accesses mention.
@@ -294,84 +202,30 @@ impl<'k> Pass<'k> {
     }
 
     /// Reports a fault of all refs together at the largest of them.
-    fn fit_fault(&mut self, fault: &FitFault, parts: &[Part], counted: &Counted<'k>) {
-        let largest = |parts: &[Part]| parts.iter().max_by_key(|part| part.bytes).copied();
-        let at = match fault {
+    fn fit_fault(&mut self, fault: &FitFault, parts: &[Part<'_>], refs: &Refs<'_>) {
+        let at_largest = |parts: &[Part<'_>]| {
+            let largest = parts.iter().max_by_key(|part| part.bytes);
+            let found = largest.and_then(|part| refs.find(&part.name));
+            found.map_or_else(Place::kernel, |found| found.place.clone())
+        };
+        match fault {
             FitFault::VmemLimitClamped { .. } | FitFault::VmemLimitNotPositive { .. } => {
-                Place::list("params").field("vmem_limit_bytes")
+                self.push_in(fault, &Place::list("params"));
             }
-            FitFault::ColoredOperandsOverflow { largest: parts, .. } => match largest(parts) {
-                Some(part) => self.place_of(counted.id(part.of)).field("annotated"),
-                None => Place::kernel(),
-            },
-            FitFault::VmemOverflow(_)
-            | FitFault::SmemOverflow(_)
-            | FitFault::SparseCorePoolOverflow(_)
+            FitFault::ColoredOperandsOverflow { largest, .. } => {
+                self.push_in(fault, &at_largest(largest));
+            }
+            FitFault::VmemOverflow { .. }
+            | FitFault::SmemOverflow { .. }
+            | FitFault::SparseCorePoolOverflow { .. }
             | FitFault::VmemTight { .. }
-            | FitFault::SmemTight { .. } => {
-                largest(parts).map_or_else(Place::kernel, |part| self.place_of(counted.id(part.of)))
-            }
-        };
-        let name = |of| Shown(self.name_of(counted.id(of))).to_string();
-        let (message, help) = (fault.message(name), fault.help_naming(name));
-        self.report.diagnostics.push_worded(fault, at, message, help);
+            | FitFault::SmemTight { .. } => self.push(fault, at_largest(parts)),
+        }
     }
 
-    fn filled(
-        &mut self,
-        kind: MemoryKind,
-        bytes: u64,
-        limit: u64,
-        parts: &[Part],
-        counted: &Counted<'k>,
-    ) {
-        let mut parts: Vec<_> = parts
-            .iter()
-            .map(|part| MemoryPart {
-                name: self.name_of(counted.id(part.of)).to_owned(),
-                buffers: part.buffers,
-                bytes: part.bytes,
-            })
-            .collect();
-        parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+    fn filled(&mut self, kind: MemoryKind, bytes: u64, limit: u64, parts: &[Part<'_>]) {
+        let mut parts: Vec<_> = parts.iter().map(Part::to_owned).collect();
+        parts.sort_by_key(|part| Reverse(part.bytes));
         self.report.memories.push(Memory { kind, bytes, limit, parts });
-    }
-
-    fn name_of(&self, of: RefId) -> &str {
-        let operand = |index: usize| self.report.operands.get(index).map(|it| it.name.as_str());
-        match of {
-            RefId::Prefetch(index) => operand(index),
-            RefId::Operand(index) => {
-                operand(self.kernel.scalar_prefetch.len().saturating_add(index))
-            }
-            RefId::Scratch(index) => self.report.scratch.get(index).map(|it| it.name.as_str()),
-        }
-        .unwrap_or_default()
-    }
-
-    fn place_of(&self, of: RefId) -> Place {
-        let (list, index) = match of {
-            RefId::Prefetch(index) => ("scalar_prefetch", index),
-            RefId::Operand(index) => ("operands", index),
-            RefId::Scratch(index) => ("scratch", index),
-        };
-        Place::list(list).named(index, self.name_of(of))
-    }
-}
-
-fn buffer_of(part: Result<Option<Part>, FitError>) -> Result<Option<u64>, PaddingError> {
-    part.map(|part| part.map(|part| part.buffer_bytes)).map_err(|error| error.cause)
-}
-
-impl Counted<'_> {
-    /// The ref of the description that a part of a plan is of.
-    fn id(&self, of: RefId) -> RefId {
-        let [prefetch, operands, scratch] = &self.ids;
-        let described = |ids: &[usize], index: usize| ids.get(index).copied().unwrap_or(index);
-        match of {
-            RefId::Prefetch(index) => RefId::Prefetch(described(prefetch, index)),
-            RefId::Operand(index) => RefId::Operand(described(operands, index)),
-            RefId::Scratch(index) => RefId::Scratch(described(scratch, index)),
-        }
     }
 }

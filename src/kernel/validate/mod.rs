@@ -15,7 +15,7 @@ use super::report::{Diagnostics, Report};
 use super::resolved::{self, ResolvedKernel};
 use crate::custom_call::{AliasColors, LibtpuVersion, ResolvedParams};
 use crate::fit::TcKernel;
-use crate::rules::{GridAxis, one_step_a_core};
+use crate::operand::{GridAxis, one_step_a_core};
 use refs::Refs;
 use target::Target;
 
@@ -25,7 +25,8 @@ impl Kernel {
     ///
     /// ```
     /// use mosaic_memspace::error::Code;
-    /// use mosaic_memspace::kernel::{Kernel, Operand};
+    /// use mosaic_memspace::kernel::Kernel;
+    /// use mosaic_memspace::operand::Operand;
     /// use mosaic_memspace::{CoreType, Dtype};
     ///
     /// let x = Operand::input("x", [512, 256], Dtype::Float32);
@@ -46,7 +47,8 @@ impl Kernel {
     /// Every fault of the kernel, warnings too, when one of them is an error.
     ///
     /// ```
-    /// use mosaic_memspace::kernel::{Kernel, Operand};
+    /// use mosaic_memspace::kernel::Kernel;
+    /// use mosaic_memspace::operand::Operand;
     /// use mosaic_memspace::{CoreType, Dtype, Resolved};
     ///
     /// let kernel = Kernel::pipelined(CoreType::Tc)
@@ -77,7 +79,7 @@ struct Pass<'k> {
     one_step: [bool; 2],
     /// Of each operand, whether its value is in the host's memory.
     in_host: Vec<bool>,
-    refs: Refs,
+    refs: Refs<'k>,
     params: Option<ResolvedParams>,
     colors: AliasColors,
     report: Report,

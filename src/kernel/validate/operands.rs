@@ -1,22 +1,19 @@
 //! Scalar prefetch and operands: spaces, blocks, windows.
 
 use super::Pass;
-use super::refs::Ref;
+use super::refs::{Described, Entered};
 use crate::attribute::MemorySpaceAttr;
-use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
-use crate::dtype::Dtype;
 use crate::error::Fault;
-use crate::fit::ScWindow;
-use crate::kernel::description::{Operand, Prefetch};
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::kernel::report::OperandReport;
-use crate::kernel::spelled::Spelled;
 use crate::memory_space::{MemorySpace, Resolved};
+use crate::operand::{Form, Operand, Prefetch, ResolvedOperand};
 use crate::rules::{
-    self, BlockFault, Form, WindowFault, check_host_operand, check_mesh_operand, check_place,
+    WindowFault, block_faults, check_host_operand, check_mesh_operand, check_place, window_faults,
 };
+use crate::word::Spelled;
 use std::str::FromStr;
 
 impl<'k> Pass<'k> {
@@ -34,24 +31,10 @@ impl<'k> Pass<'k> {
         let place = Place::list("scalar_prefetch").named(index, &name);
         let dtype = self.known(&prefetch.dtype, &place, "dtype");
         let resolved = self.target.core_type.map(|_| Resolved::SMEM);
-        let entered = Ref {
-            name: name.clone(),
-            rank: prefetch.shape.len(),
-            dtype,
-            resolved,
-            sound: !self.target.lacks_core,
-        };
-        self.enter(entered, &place);
-        self.report.operands.push(OperandReport {
-            name,
-            written: None,
-            resolved,
-            attribute: resolved.and_then(attribute),
-            windowed: false,
-            buffers: None,
-            bytes: None,
-            color: None,
-        });
+        let (rank, sound) = (prefetch.shape.len(), !self.target.lacks_core);
+        self.report.operands.push(OperandReport::new(&name, None, resolved));
+        let described = Described::Prefetch(prefetch);
+        self.enter(Entered { described, name, place, rank, dtype, resolved, sound });
     }
 
     fn operand(&mut self, index: usize, operand: &'k Operand) {
@@ -67,30 +50,22 @@ impl<'k> Pass<'k> {
         if let Some(annotated) = &operand.annotated {
             self.known(annotated, &place, "annotated");
         }
-        let (mut sound, mut windowed, mut buffers) = (false, false, None);
-        if let (Some(space), Some(core_type)) = (resolved, self.target.core_type) {
-            let ruled = operand.ruled(space, dtype.unwrap_or(Dtype::Int32));
-            sound =
-                self.rules(&ruled, operand.buffers, in_host, core_type, &place, dtype.is_some());
-            windowed = self.target.form.has_window(space, core_type);
-            buffers = self.buffers(&ruled.with_counted_buffers(), core_type).filter(|_| windowed);
-        }
-        let rank = operand.array_shape.len();
-        let entered = Ref { name: name.clone(), rank, dtype, resolved, sound };
-        self.enter(entered, &place);
-        self.report.operands.push(OperandReport {
-            name,
-            written: operand.space.as_ref().map(|space| match space {
-                Spelled::Known(space) => space.to_string(),
-                Spelled::Unknown(fault) => fault.word().to_owned(),
-            }),
-            resolved,
-            attribute: resolved.and_then(attribute),
-            windowed,
-            buffers,
-            bytes: None,
-            color: None,
+        let written = operand.space.as_ref().map(|space| match space {
+            Spelled::Known(space) => space.to_string(),
+            Spelled::Unknown(fault) => fault.word().to_owned(),
         });
+        let mut report = OperandReport::new(&name, written, resolved);
+        let mut sound = false;
+        if let (Some(space), Some(core_type)) = (resolved, self.target.core_type) {
+            let placed = operand.in_space(space);
+            sound = self.rules(&placed, in_host, core_type, &place, dtype.is_some());
+            report.windowed = self.target.form.has_window(space, core_type);
+            report.buffers = self.buffers(&placed, core_type).filter(|_| report.windowed);
+        }
+        self.report.operands.push(report);
+        let rank = operand.array_shape.len();
+        let described = Described::Operand(index, operand);
+        self.enter(Entered { described, name, place, rank, dtype, resolved, sound });
     }
 
     /// The space as written, if it was, resolved for the kernel's core type; an unknown
@@ -108,9 +83,9 @@ impl<'k> Pass<'k> {
     }
 
     /// The buffers of the operand's window, as far as the chip is known.
-    fn buffers(&self, operand: &rules::Operand<'_>, core_type: CoreType) -> Option<u32> {
+    fn buffers(&self, operand: &ResolvedOperand<'_>, core_type: CoreType) -> Option<u32> {
         if core_type.is_sparse_core() {
-            return Some(ScWindow::new(*operand, &self.grid, self.target.form).buffers);
+            return Some(self.target.form.sparse_core_buffers(operand, &self.grid));
         }
         let [one, other] =
             self.one_step.map(|one_step| operand.buffers_where(one_step, &self.grid));
@@ -120,121 +95,70 @@ impl<'k> Pass<'k> {
     /// One fault, one code, the first that applies. Whether it may lie where it does.
     fn rules(
         &mut self,
-        operand: &rules::Operand<'_>,
-        asked_buffers: Option<i64>,
+        operand: &ResolvedOperand<'_>,
         in_host: bool,
         core_type: CoreType,
         place: &Place,
         dtype_is_known: bool,
     ) -> bool {
-        let mut told = self.target.lacks_core || self.place_fault(operand, core_type, place);
+        let (form, chip) = (self.target.form, self.target.chip);
+        let (space, role) = (operand.space, operand.operand.role);
+        let mut told = self.target.lacks_core || self.place_fault(space, core_type, place);
+        let windows = window_faults(operand, &self.grid, form, core_type);
         if self.kernel.from_body.is_some() {
-            // Its blocks and windows were checked when the body was made.
-            return !told && self.is_window_of_body(operand, core_type, place);
+            // Its blocks and windows were checked when the body was made, but for their space.
+            let of_space = |fault: &WindowFault| matches!(fault, WindowFault::Space { .. });
+            let fault = windows.into_iter().find(of_space).filter(|_| !told);
+            if let Some(fault) = &fault {
+                self.push_in(fault, place);
+            }
+            return !told && fault.is_none();
         }
-        if !told {
-            let chip = self.target.chip.filter(|_| dtype_is_known);
-            for fault in self.block_faults(operand, chip) {
-                self.push(&fault, place.clone().field(field_of_block(&fault)));
+        let windows: Vec<_> = windows.collect();
+        if !told && form == Form::Pipelined {
+            for fault in block_faults(operand, chip.filter(|_| dtype_is_known)) {
+                self.push_in(&fault, place);
                 told = true;
             }
         }
         let mut sound = !told;
-        let on_mesh = match self.target.form {
+        let on_mesh = match form {
             Form::Pipelined => Ok(()),
             Form::Unpipelined => {
-                let cores = self.target.mesh_cores;
-                check_mesh_operand(operand.space, operand.role, core_type, cores, self.target.chip)
+                check_mesh_operand(space, role, core_type, self.target.mesh_cores, chip)
             }
         };
-        let of_host = check_host_operand(operand.space, operand.role, in_host, self.target.chip);
-        let windows: Vec<_> =
-            operand.window_faults(&self.grid, self.target.form, core_type).collect();
-        let on_mesh_or_host = [on_mesh.err(), of_host.err()].into_iter().flatten();
-        for fault in windows.iter().copied().chain(on_mesh_or_host) {
+        let of_host = check_host_operand(space, role, in_host, chip);
+        for fault in windows.into_iter().chain(on_mesh.err()).chain(of_host.err()) {
             // A block that is refused is not refused for its place too.
-            let of_block = is_about_block_or_place(&fault);
+            let of_block = fault.is_about_block_or_place();
             if told && of_block {
                 continue;
             }
             told |= of_block;
             sound &= !of_block;
-            let field = field_of_window(&fault);
-            let fault = match (fault, asked_buffers) {
-                (WindowFault::BufferCount { .. }, Some(buffers)) => {
-                    WindowFault::BufferCount { buffers }
-                }
-                (fault, _) => fault,
-            };
-            self.push(&fault, place.clone().field(field));
+            self.push_in(&fault, place);
         }
         sound
     }
 
-    /// Whether a body's window may lie where it does; where it may not is reported.
-    fn is_window_of_body(
-        &mut self,
-        operand: &rules::Operand<'_>,
-        core_type: CoreType,
-        place: &Place,
-    ) -> bool {
-        let faults = operand.window_faults(&self.grid, self.target.form, core_type);
-        let of_space = |fault: &WindowFault| match fault {
-            WindowFault::Space { .. } => true,
-            WindowFault::RankMismatch { .. }
-            | WindowFault::AxisOutOfRange { .. }
-            | WindowFault::Scalar
-            | WindowFault::BlockedWithoutGrid
-            | WindowFault::SemaphoreOutput
-            | WindowFault::SeveralCores { .. }
-            | WindowFault::NotOnMesh { .. }
-            | WindowFault::NotInHost
-            | WindowFault::OfHostValue { .. }
-            | WindowFault::BufferCount { .. } => false,
-        };
-        let fault = faults.into_iter().find(of_space);
-        if let Some(fault) = &fault {
-            self.push(fault, place.clone().field(field_of_window(fault)));
-        }
-        fault.is_none()
-    }
-
-    /// Whether its space is none of this core's, or no memref's; that is reported.
-    fn place_fault(
-        &mut self,
-        operand: &rules::Operand<'_>,
-        core_type: CoreType,
-        place: &Place,
-    ) -> bool {
-        let refused: Option<Box<dyn Fault>> =
-            match check_place(operand.space, core_type, self.target.chip) {
-                Err(fault) => Some(Box::new(fault)),
-                Ok(()) => match operand.space {
-                    Resolved::Acc(_) => {
-                        Some(Box::new(KernelFault::NoMemref { space: operand.space }))
-                    }
-                    Resolved::Memref(space) => match MemorySpaceAttr::new(space) {
-                        Err(fault) => Some(Box::new(fault)),
-                        Ok(_) => None,
-                    },
+    /// Whether the space is none of this core's, or no memref's; that is reported.
+    fn place_fault(&mut self, space: Resolved, core_type: CoreType, place: &Place) -> bool {
+        let refused: Option<Box<dyn Fault>> = match check_place(space, core_type, self.target.chip)
+        {
+            Err(fault) => Some(Box::new(fault)),
+            Ok(()) => match space {
+                Resolved::Acc(_) => Some(Box::new(KernelFault::NoMemref { space })),
+                Resolved::Memref(space) => match MemorySpaceAttr::new(space) {
+                    Err(fault) => Some(Box::new(fault)),
+                    Ok(_) => None,
                 },
-            };
+            },
+        };
         if let Some(fault) = &refused {
             self.push(&**fault, place.clone().field("space"));
         }
         refused.is_some()
-    }
-
-    /// Only a pipelined kernel has blocks.
-    fn block_faults(
-        &self,
-        operand: &rules::Operand<'_>,
-        chip: Option<&ChipFacts>,
-    ) -> Vec<BlockFault> {
-        match self.target.form {
-            Form::Pipelined => operand.block().faults(chip).collect(),
-            Form::Unpipelined => Vec::new(),
-        }
     }
 
     /// The value of a word, or the fault of one that is unknown.
@@ -259,58 +183,21 @@ impl<'k> Pass<'k> {
     pub(super) fn push(&mut self, fault: &dyn Fault, at: Place) {
         self.report.diagnostics.push(fault, at);
     }
+
+    /// Reports a fault at the field of this place that it is about.
+    pub(super) fn push_in(&mut self, fault: &dyn Fault, place: &Place) {
+        let place = place.clone();
+        self.push(
+            fault,
+            match fault.field() {
+                Some(field) => place.field(field),
+                None => place,
+            },
+        );
+    }
 }
 
 /// The name that was given, or one made up.
 pub(super) fn named(given: Option<&String>, kind: &str, index: usize) -> String {
     given.cloned().unwrap_or_else(|| format!("{kind}{index}"))
-}
-
-pub(super) fn attribute(resolved: Resolved) -> Option<MemorySpaceAttr> {
-    resolved.memref().and_then(|space| MemorySpaceAttr::new(space).ok())
-}
-
-/// The field that the fault is about.
-const fn field_of_block(fault: &BlockFault) -> &'static str {
-    match fault {
-        BlockFault::RankZero { .. } => "array_shape",
-        BlockFault::RankMismatch { .. }
-        | BlockFault::ExtentZero { .. }
-        | BlockFault::DimsMixed
-        | BlockFault::InAnyOrHbm { .. }
-        | BlockFault::NotTileAligned { .. }
-        | BlockFault::Rank1Infeasible(_) => "block_shape",
-    }
-}
-
-const fn field_of_window(fault: &WindowFault) -> &'static str {
-    match fault {
-        WindowFault::RankMismatch { .. } | WindowFault::AxisOutOfRange { .. } => "index_map",
-        WindowFault::Scalar => "array_shape",
-        WindowFault::BlockedWithoutGrid => "block_shape",
-        WindowFault::Space { .. }
-        | WindowFault::SemaphoreOutput
-        | WindowFault::SeveralCores { .. }
-        | WindowFault::NotInHost
-        | WindowFault::OfHostValue { .. }
-        | WindowFault::NotOnMesh { .. } => "space",
-        WindowFault::BufferCount { .. } => "buffers",
-    }
-}
-
-/// Whether it is about the block or where it lies: of these, the first counts.
-const fn is_about_block_or_place(fault: &WindowFault) -> bool {
-    match fault {
-        WindowFault::RankMismatch { .. }
-        | WindowFault::AxisOutOfRange { .. }
-        | WindowFault::BufferCount { .. } => false,
-        WindowFault::Scalar
-        | WindowFault::BlockedWithoutGrid
-        | WindowFault::Space { .. }
-        | WindowFault::SemaphoreOutput
-        | WindowFault::SeveralCores { .. }
-        | WindowFault::NotInHost
-        | WindowFault::OfHostValue { .. }
-        | WindowFault::NotOnMesh { .. } => true,
-    }
 }

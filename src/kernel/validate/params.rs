@@ -4,7 +4,7 @@ use super::Pass;
 use crate::custom_call::{Bound, KernelFacts, ParamFault};
 use crate::error::Fault;
 use crate::kernel::place::Place;
-use crate::rules::Form;
+use crate::operand::Form;
 
 impl Pass<'_> {
     pub(super) fn params(&mut self) {

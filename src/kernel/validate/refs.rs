@@ -5,13 +5,24 @@ use crate::dtype::Dtype;
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::memory_space::Resolved;
+use crate::operand::{Operand, Prefetch, Scratch};
 use crate::word::{List, Shown, Word};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// What the rules ask of a ref that an access names.
-pub(super) struct Ref {
+/// A ref as it is described, and its number among its like.
+#[derive(Clone, Copy)]
+pub(super) enum Described<'k> {
+    Prefetch(&'k Prefetch),
+    Operand(usize, &'k Operand),
+    Scratch(usize, &'k Scratch),
+}
+
+/// What the rules ask of a ref.
+pub(super) struct Entered<'k> {
+    pub(super) described: Described<'k>,
     pub(super) name: String,
+    pub(super) place: Place,
     pub(super) rank: usize,
     pub(super) dtype: Option<Dtype>,
     pub(super) resolved: Option<Resolved>,
@@ -21,23 +32,28 @@ pub(super) struct Ref {
 
 /// The refs, in the order of the description, and by name.
 #[derive(Default)]
-pub(super) struct Refs {
-    all: Vec<Ref>,
-    by_name: HashMap<String, (usize, Place)>,
+pub(super) struct Refs<'k> {
+    all: Vec<Entered<'k>>,
+    by_name: HashMap<String, usize>,
 }
 
-impl Refs {
+impl<'k> Refs<'k> {
     /// Names shown to someone who has misspelled one.
     const SHOWN: usize = 10;
 
-    pub(super) fn get(&self, name: &str) -> Result<&Ref, KernelFault> {
-        let found = self.by_name.get(name).and_then(|(index, _)| self.all.get(*index));
-        found.ok_or_else(|| KernelFault::UnknownRef { name: Word::new(name), known: self.known() })
+    pub(super) fn get(&self, name: &str) -> Result<&Entered<'k>, KernelFault> {
+        let unknown = || KernelFault::UnknownRef { name: Word::new(name), known: self.known() };
+        self.find(name).ok_or_else(unknown)
     }
 
-    /// The ref with this number in the description.
-    pub(super) fn nth(&self, number: usize) -> Option<&Ref> {
-        self.all.get(number)
+    /// The first ref of this name.
+    pub(super) fn find(&self, name: &str) -> Option<&Entered<'k>> {
+        self.by_name.get(name).and_then(|index| self.all.get(*index))
+    }
+
+    /// All of them, in the order of the description.
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Entered<'k>> {
+        self.all.iter()
     }
 
     fn known(&self) -> String {
@@ -47,19 +63,20 @@ impl Refs {
     }
 }
 
-impl Pass<'_> {
+impl<'k> Pass<'k> {
     /// Enters a ref, whose name has to be its own.
-    pub(super) fn enter(&mut self, entered: Ref, place: &Place) {
+    pub(super) fn enter(&mut self, entered: Entered<'k>) {
         match self.refs.by_name.entry(entered.name.clone()) {
             Entry::Vacant(entry) => {
-                entry.insert((self.refs.all.len(), place.clone()));
+                entry.insert(self.refs.all.len());
             }
             Entry::Occupied(entry) => {
+                let first = self.refs.all.get(*entry.get()).map(|first| first.place.to_string());
                 let fault = KernelFault::DuplicateName {
                     name: Word::new(&entered.name),
-                    first: Word::new(&entry.get().1.to_string()),
+                    first: Word::new(&first.unwrap_or_default()),
                 };
-                self.report.diagnostics.push(&fault, place.clone().field("name"));
+                self.report.diagnostics.push(&fault, entered.place.clone().field("name"));
             }
         }
         self.refs.all.push(entered);

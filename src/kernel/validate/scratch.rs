@@ -1,14 +1,14 @@
 //! Scratch: memory, semaphores, accumulators.
 
 use super::Pass;
-use super::operands::{attribute, named};
-use super::refs::Ref;
+use super::operands::named;
+use super::refs::{Described, Entered};
 use crate::dtype::Dtype;
-use crate::kernel::description::{Holds, Scratch};
 use crate::kernel::place::Place;
-use crate::kernel::report::ScratchReport;
+use crate::kernel::report::{ScratchReport, attribute};
 use crate::memory_space::{MemrefSpace, Resolved};
-use crate::rules::{AccumulatorAllocator, AccumulatorFault, Holding, check_scratch};
+use crate::operand::{Holds, Scratch};
+use crate::rules::{AccumulatorAllocator, Holding, check_scratch};
 
 impl<'k> Pass<'k> {
     pub(super) fn scratch(&mut self) {
@@ -63,7 +63,8 @@ impl<'k> Pass<'k> {
             (None, _) | (_, None) => false,
         };
         let rank = scratch.shape.len();
-        self.enter(Ref { name: name.clone(), rank, dtype, resolved, sound }, &place);
+        let described = Described::Scratch(index, scratch);
+        self.enter(Entered { described, name: name.clone(), place, rank, dtype, resolved, sound });
         let attribute = resolved.and_then(attribute);
         self.report.scratch.push(ScratchReport {
             name,
@@ -83,22 +84,7 @@ impl<'k> Pass<'k> {
         place: &Place,
     ) {
         if let Err(fault) = accumulators.allocate(&scratch.shape, dtype, mxu_id) {
-            self.push(&fault, place.clone().field(field_of(&fault)));
+            self.push_in(&fault, place);
         }
-    }
-}
-
-/// The field that the fault is about.
-const fn field_of(fault: &AccumulatorFault) -> &'static str {
-    match fault {
-        AccumulatorFault::Dtype { dtype: _ } => "dtype",
-        AccumulatorFault::NoAccumulators { .. } | AccumulatorFault::MxuIdOutOfRange { .. } => {
-            "space"
-        }
-        AccumulatorFault::Rank { .. }
-        | AccumulatorFault::MinorDim { .. }
-        | AccumulatorFault::MajorDims { .. }
-        | AccumulatorFault::SizeOverflow
-        | AccumulatorFault::Overflow { .. } => "shape",
     }
 }

@@ -6,11 +6,10 @@ use crate::kernel::description::{Kernel, MeshSpec, OnChip};
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::kernel::report::Diagnostics;
-use crate::kernel::spelled::Spelled;
 use crate::mesh::{CoresOf, MeshError, at_least_one};
+use crate::operand::Form;
 use crate::resolve::CallSite;
-use crate::rules::Form;
-use crate::word::Word;
+use crate::word::{Spelled, Word};
 
 /// What a kernel is for, as far as it is known.
 #[derive(Clone, Copy)]

@@ -6,7 +6,8 @@ use crate::grid::Grid;
 use crate::shown::is_unseen;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use mosaic_memspace::error::{Code, Severity};
-use mosaic_memspace::kernel::{Diagnostic, Memory, MemoryPart, Place, Report};
+use mosaic_memspace::fit::Part;
+use mosaic_memspace::kernel::{Diagnostic, Memory, Place, Report};
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::Hash;
@@ -243,8 +244,8 @@ fn filled(memory: &Memory) -> Markup {
     let whole = memory.bytes.max(memory.limit);
     let over = memory.bytes.checked_sub(memory.limit).filter(|over| *over > 0);
     let mut named = memory.parts.iter();
-    let first: Vec<&MemoryPart> = named.by_ref().take(NAMED).collect();
-    let rest: Vec<&MemoryPart> = named.collect();
+    let first: Vec<&Part<'_>> = named.by_ref().take(NAMED).collect();
+    let rest: Vec<&Part<'_>> = named.collect();
     let rest_bytes = rest.iter().map(|part| part.bytes).fold(0, u64::saturating_add);
     let width = |bytes| format!("width:{}", Percent::of(bytes, whole));
     html! {
@@ -299,12 +300,12 @@ fn filled(memory: &Memory) -> Markup {
     }
 }
 
-fn label(part: &MemoryPart) -> String {
+fn label(part: &Part<'_>) -> String {
     format!("{}{}: {} bytes", shown(&part.name), times(part), part.bytes)
 }
 
 /// How often the ref is there, if not once.
-fn times(part: &MemoryPart) -> String {
+fn times(part: &Part<'_>) -> String {
     if part.buffers == 1 { String::new() } else { format!(" × {}", part.buffers) }
 }
 

@@ -2,9 +2,8 @@
 
 use super::{NO, Verdict, places};
 use crate::grid::Grid;
-use mosaic_memspace::rules::{
-    Access, Form, Holding, Role, check_place, check_scratch, check_window_space,
-};
+use mosaic_memspace::operand::{Form, Role};
+use mosaic_memspace::rules::{Access, Holding, check_place, check_scratch, check_window_space};
 use mosaic_memspace::{CoreType, Resolved};
 use serde::Serialize;
 

@@ -1,0 +1,91 @@
+//! What a kernel has beside its operands: scalar prefetch, scratch, semaphores.
+
+use super::resolved::ResolvedScratch;
+use crate::dtype::Dtype;
+use crate::memory_space::{MemorySpace, Resolved};
+use crate::word::Spelled;
+
+/// An argument that is in smem before the first step (`num_scalar_prefetch`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prefetch {
+    pub(crate) name: Option<String>,
+    /// In elements.
+    pub(crate) shape: Vec<u64>,
+    pub(crate) dtype: Spelled<Dtype>,
+}
+
+impl Prefetch {
+    /// An argument of this shape, in elements.
+    pub fn new(name: &str, shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
+        Self { name: Some(name.to_owned()), shape: shape.into(), dtype: dtype.into() }
+    }
+
+    /// The argument in smem.
+    pub fn in_smem(&self) -> ResolvedScratch<'_> {
+        let name = self.name.as_deref().unwrap_or("prefetch");
+        ResolvedScratch::prefetch(name, &self.shape, self.dtype.or(Dtype::Int32))
+    }
+}
+
+/// The kind of a semaphore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Semaphore {
+    /// Counts signals.
+    Regular,
+    /// Counts the bytes of copies.
+    Dma,
+    /// Waits for other devices.
+    Barrier,
+}
+
+impl Semaphore {
+    /// `regular`, `dma` or `barrier`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Regular => "regular",
+            Self::Dma => "dma",
+            Self::Barrier => "barrier",
+        }
+    }
+}
+
+/// Scratch memory of a kernel, or semaphores.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scratch {
+    pub(crate) name: Option<String>,
+    pub(crate) shape: Vec<u64>,
+    pub(crate) holds: Holds,
+}
+
+/// What scratch holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Holds {
+    Elements { dtype: Spelled<Dtype>, space: Option<Spelled<MemorySpace>> },
+    Semaphores(Semaphore),
+}
+
+impl Scratch {
+    /// Memory of this shape, in elements.
+    pub fn new(name: &str, space: MemorySpace, shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
+        let holds = Holds::Elements { dtype: dtype.into(), space: Some(space.into()) };
+        Self { name: Some(name.to_owned()), shape: shape.into(), holds }
+    }
+
+    /// Semaphores: one, if the shape is empty.
+    pub fn semaphore(name: &str, kind: Semaphore, shape: impl Into<Vec<u64>>) -> Self {
+        let holds = Holds::Semaphores(kind);
+        Self { name: Some(name.to_owned()), shape: shape.into(), holds }
+    }
+
+    /// The scratch in the memory that its space has been resolved to; `None` of
+    /// semaphores, whose bytes nobody has measured.
+    pub fn in_space(&self, space: Resolved) -> Option<ResolvedScratch<'_>> {
+        let name = self.name.as_deref().unwrap_or("scratch");
+        match &self.holds {
+            Holds::Semaphores(_) => None,
+            Holds::Elements { dtype, .. } => {
+                Some(ResolvedScratch::new(name, &self.shape, dtype.or(Dtype::Int32), space))
+            }
+        }
+    }
+}
