@@ -650,3 +650,58 @@ proptest! {
         }
     }
 }
+
+/// What the body allocates counts as its windows do, and what a pipeline does with its
+/// buffers; each as libtpu counts them.
+#[test]
+fn scoped_scratch_and_pipelines_are_counted() {
+    let kernel = |spec: &str| {
+        let json = format!(
+            r#"{{"core_type": "tc", "chip": "v5e", "grid": [2],
+            "operands": [
+              {{"name": "x", "role": "in", "array_shape": [512, 256], "dtype": "float32", "space": "hbm"}},
+              {{"name": "o", "role": "out", "array_shape": [512, 256], "dtype": "float32", "space": "any"}}],
+            "scratch": [{{"name": "t", "space": "vmem", "shape": [1], "dtype": "float32", "scoped": true}}],
+            "pipelines": [{{"grid": [4], "operands": [{spec}]}}]}}"#
+        );
+        Kernels::new(&json).next().unwrap().unwrap().kernel
+    };
+    let block = r#""block_shape": [128, 256], "index_map": [0, null]"#;
+    let of = |spec: &str| {
+        let report = kernel(spec).check();
+        let codes = report.diagnostics.iter().map(|it| (it.code.as_str(), it.at.to_string()));
+        let bytes = report.fit.and_then(|fit| fit.vmem_bytes).unwrap_or_default();
+        (
+            bytes,
+            codes
+                .map(|(code, at)| (code.to_owned(), at))
+                .filter(|(code, _)| code != "HbmSpecUncolored")
+                .collect::<Vec<_>>(),
+        )
+    };
+    let at = |field: &str| format!("pipelines[0].operands[0].{field}");
+    for (spec, buffers) in [
+        (format!(r#"{{"ref": "x", {block}}}"#), 2),
+        (format!(r#"{{"ref": "x", {block}, "buffers": 5}}"#), 5),
+        (format!(r#"{{"ref": "x", {block}, "space": "hbm"}}"#), 0),
+        (r#"{"ref": "x"}"#.to_owned(), 4),
+    ] {
+        assert_eq!(of(&spec), (1024 + buffers * 128 * 256 * 4, vec![]), "{spec}");
+    }
+    for (spec, code, field) in [
+        (r#"{"ref": "y"}"#.to_owned(), "UnknownRef", "ref"),
+        (r#"{"ref": "x", "block_shape": [128]}"#.to_owned(), "RankMismatch", "block_shape"),
+        (format!(r#"{{"ref": "x", {block}, "space": "cmem"}}"#), "EmitPipelineSpace", "space"),
+        (format!(r#"{{"ref": "x", {block}, "buffers": 0}}"#), "BufferCountUnsupported", "buffers"),
+        (
+            r#"{"ref": "x", "block_shape": [128, 256], "index_map": [1, null]}"#.to_owned(),
+            "IndexMapAxisOutOfRange",
+            "index_map",
+        ),
+    ] {
+        assert_eq!(of(&spec), (1024, vec![(code.to_owned(), at(field))]), "{spec}");
+        let kernel = kernel(&spec);
+        let again = kernel.to_json().unwrap();
+        assert_eq!(Kernels::new(&again).next().unwrap().unwrap().kernel, kernel);
+    }
+}

@@ -6,7 +6,7 @@ use crate::core_type::CoreType;
 use crate::custom_call::{CompilerParams, CostEstimate, DimensionSemantics, ParamFault};
 use crate::error::UnknownWord;
 use crate::memory_space::Resolved;
-use crate::operand::{GridAxis, Operand, Prefetch, Scratch};
+use crate::operand::{GridAxis, Operand, Pipeline, Prefetch, Scratch};
 use crate::rules::{self, AccessOp, AccessShape, DmaMode};
 use crate::word::Spelled;
 
@@ -44,6 +44,7 @@ pub struct Kernel {
     pub(crate) scalar_prefetch: Vec<Prefetch>,
     pub(crate) operands: Vec<Operand>,
     pub(crate) scratch: Vec<Scratch>,
+    pub(crate) pipelines: Vec<Pipeline>,
     pub(crate) aliases: Vec<(i64, i64)>,
     pub(crate) params: Params,
     pub(crate) custom_barrier: bool,
@@ -64,21 +65,10 @@ pub(crate) struct FromBody {
     pub(crate) touched: Vec<String>,
     /// Of each operand, whether it is semaphores.
     pub(crate) semaphore_operands: Vec<bool>,
-    /// Of each scratch, whether memory is kept for it.
-    pub(crate) scratch: Vec<Kept>,
+    /// Of each scratch, whether the compiler takes its memory away.
+    pub(crate) removed: Vec<bool>,
     /// Whether the compiler buffers windows once when memory does not suffice.
     pub(crate) buffers_once: bool,
-}
-
-/// Whether memory is kept for scratch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
-    /// As long as the kernel runs.
-    Whole,
-    /// For a part of its run.
-    Scoped,
-    /// None: the compiler takes it away.
-    Removed,
 }
 
 /// A load, a store or a copy of a body.
@@ -141,6 +131,7 @@ impl Kernel {
             scalar_prefetch: Vec::new(),
             operands: Vec::new(),
             scratch: Vec::new(),
+            pipelines: Vec::new(),
             aliases: Vec::new(),
             params: Params::default(),
             custom_barrier: false,
@@ -266,6 +257,14 @@ impl Kernel {
     #[must_use]
     pub fn scratch(mut self, scratch: Scratch) -> Self {
         self.scratch.push(scratch);
+        self
+    }
+
+    /// Adds a pipeline that the body runs. Of those that it runs one after the other,
+    /// describe the one that takes the most.
+    #[must_use]
+    pub fn pipeline(mut self, pipeline: Pipeline) -> Self {
+        self.pipelines.push(pipeline);
         self
     }
 

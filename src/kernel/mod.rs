@@ -9,7 +9,7 @@ mod resolved;
 mod schema;
 mod validate;
 
-pub(crate) use description::{BodyUse, FromBody, Kept, UsedAs};
+pub(crate) use description::{BodyUse, FromBody, UsedAs};
 pub use description::{Kernel, MeshSpec, RefAccess};
 #[cfg(feature = "read")]
 pub(crate) use description::{OnChip, Params};

@@ -134,6 +134,7 @@ const FIELDS: &[&str] = &[
     "scalar_prefetch",
     "operands",
     "scratch",
+    "pipelines",
     "aliases",
     "params",
     "accesses",

@@ -4,12 +4,15 @@
 mod block;
 mod form;
 mod grid;
+mod pipeline;
 mod resolved;
 mod scratch;
 
 pub use block::{BlockDim, IndexEntry};
 pub use form::{Form, Role};
 pub use grid::{GridAxis, one_step_a_core};
+pub use pipeline::Pipeline;
+pub(crate) use pipeline::PipelineOperand;
 pub(crate) use resolved::Allocated;
 pub use resolved::{Ref, ResolvedOperand, ResolvedScratch};
 pub(crate) use scratch::Holds;

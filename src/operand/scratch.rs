@@ -55,6 +55,8 @@ pub struct Scratch {
     pub(crate) name: Option<String>,
     pub(crate) shape: Vec<u64>,
     pub(crate) holds: Holds,
+    /// Whether the body allocates it, for a part of its run.
+    pub(crate) scoped: bool,
 }
 
 /// What scratch holds.
@@ -68,13 +70,20 @@ impl Scratch {
     /// Memory of this shape, in elements.
     pub fn new(name: &str, space: MemorySpace, shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
         let holds = Holds::Elements { dtype: dtype.into(), space: Some(space.into()) };
-        Self { name: Some(name.to_owned()), shape: shape.into(), holds }
+        Self { name: Some(name.to_owned()), shape: shape.into(), holds, scoped: false }
     }
 
     /// Semaphores: one, if the shape is empty.
     pub fn semaphore(name: &str, kind: Semaphore, shape: impl Into<Vec<u64>>) -> Self {
         let holds = Holds::Semaphores(kind);
-        Self { name: Some(name.to_owned()), shape: shape.into(), holds }
+        Self { name: Some(name.to_owned()), shape: shape.into(), holds, scoped: false }
+    }
+
+    /// The same, allocated by the body for a part of its run (`pl.run_scoped`): of what
+    /// is allocated one after the other, describe what is there when most is.
+    #[must_use]
+    pub fn in_scope(self) -> Self {
+        Self { scoped: true, ..self }
     }
 
     /// The scratch in the memory that its space has been resolved to; `None` of
@@ -84,7 +93,9 @@ impl Scratch {
         match &self.holds {
             Holds::Semaphores(_) => None,
             Holds::Elements { dtype, .. } => {
-                Some(ResolvedScratch::new(name, &self.shape, dtype.or(Dtype::Int32), space))
+                let dtype = dtype.or(Dtype::Int32);
+                let scratch = ResolvedScratch::new(name, &self.shape, dtype, space);
+                Some(if self.scoped { scratch.in_scope() } else { scratch })
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::core_type::CoreType;
 use crate::custom_call::{Bound, CompilerParams, DimensionSemantics};
 use crate::dtype::Dtype;
 use crate::fit::Layout;
-use crate::kernel::{BodyUse, FromBody, Kept, Kernel, Place, UsedAs};
+use crate::kernel::{BodyUse, FromBody, Kernel, Place, UsedAs};
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved, TpuSpace};
 use crate::operand::{BlockDim, Holds, IndexEntry, Operand, Prefetch, Scratch, Semaphore};
 use crate::rules::{Access, AccessOp, AccessShape, Dma, DmaMode};
@@ -146,13 +146,11 @@ impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
                 ArgumentKind::Scratch => {
                     let name = self.name(argument);
                     let root = RefRoot::Argument(number);
-                    let state =
-                        if self.keeps(&kept, root, is_used) { Kept::Whole } else { Kept::Removed };
                     if is_used {
                         from.touched.push(name.clone());
                     }
                     kernel.scratch.push(scratch(name, of));
-                    from.scratch.push(state);
+                    from.removed.push(!self.keeps(&kept, root, is_used));
                 }
             }
         }
@@ -270,8 +268,8 @@ impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
             if at_peak.get(allocation.scope).copied().unwrap_or(false) {
                 let name = self.unique("scoped".to_owned());
                 from.touched.push(name.clone());
-                kernel.scratch.push(scratch(name, of));
-                from.scratch.push(Kept::Scoped);
+                kernel.scratch.push(scratch(name, of).in_scope());
+                from.removed.push(false);
             }
         }
     }
@@ -425,7 +423,7 @@ fn scratch(name: String, of: &BodyRef<'_>) -> Scratch {
             space: of.space.known().map(|space| space.written().into()),
         },
     };
-    Scratch { name: Some(name), shape: extents(of), holds }
+    Scratch { name: Some(name), shape: extents(of), holds, scoped: false }
 }
 
 /// Bytes of VMEM, to compare scopes by: chips whose compiler is known pad alike.

@@ -8,7 +8,7 @@ use crate::core_type::CoreType;
 use crate::dtype::Dtype;
 use crate::kernel::{Kernel, MeshSpec, OnChip, RefAccess};
 use crate::memory_space::MemorySpace;
-use crate::operand::{Holds, Operand, Prefetch, Scratch, Semaphore};
+use crate::operand::{Holds, Operand, Pipeline, PipelineOperand, Prefetch, Scratch, Semaphore};
 use crate::rules::{Access, AccessOp, AccessShape, Dma, DmaMode};
 use crate::word::Spelled;
 
@@ -42,6 +42,9 @@ rows! {
     need "operands": operands;
     /// Scratch memory and semaphores.
     "scratch": scratch;
+    /// Pipelines that the body runs (`pltpu.emit_pipeline`); of those that it runs one
+    /// after the other, the one that takes the most.
+    "pipelines": pipelines;
     /// Pairs of an input, counted with the scalar prefetch first, and an output.
     "aliases": aliases;
     /// JAX's CompilerParams.
@@ -123,6 +126,40 @@ drafted! {
     "space": space: Spelled<MemorySpace>;
     /// The kind, if it holds semaphores.
     "semaphore": semaphore: Semaphore;
+    /// Whether the body allocates it, for a part of its run (`pl.run_scoped`).
+    "scoped": scoped: bool;
+}
+
+rows! {
+    /// A pipeline that the body runs.
+    Pipeline as "Pipeline" {
+        fn absent() -> Self {
+            Self::default()
+        }
+    }
+    /// The steps along each axis; null is known only when the kernel runs.
+    "grid": grid;
+    /// Its block specs.
+    need "operands": operands;
+}
+
+rows! {
+    /// A block spec of a pipeline.
+    PipelineOperand as "PipelineOperand" {
+        fn absent() -> Self {
+            Self { over: Operand { name: None, ..Operand::over("") } }
+        }
+    }
+    /// The ref that it is over.
+    need "ref": over.name;
+    /// What a step sees; without one, the whole ref.
+    "block_shape": over.block_shape;
+    /// Which block a step sees: an entry a dimension; without one, all zeros.
+    "index_map": over.index_map;
+    /// Where the blocks are copied to; without one, vmem.
+    "space": over.space;
+    /// How often the block is buffered: any number, or two.
+    "buffers": over.buffers;
 }
 
 impl ScratchDraft {
@@ -130,6 +167,7 @@ impl ScratchDraft {
         let draft = Self {
             name: scratch.name.clone(),
             shape: Some(scratch.shape.clone()).filter(|shape| !shape.is_empty()),
+            scoped: Some(true).filter(|_| scratch.scoped),
             ..Self::default()
         };
         match &scratch.holds {
@@ -145,7 +183,8 @@ impl ScratchDraft {
             (Some(kind), _) => Holds::Semaphores(kind),
             (None, dtype) => Holds::Elements { dtype: dtype?, space: self.space },
         };
-        Some(Scratch { name: self.name, shape: self.shape.unwrap_or_default(), holds })
+        let (shape, scoped) = (self.shape.unwrap_or_default(), self.scoped == Some(true));
+        Some(Scratch { name: self.name, shape, holds, scoped })
     }
 }
 

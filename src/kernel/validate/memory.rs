@@ -5,7 +5,7 @@ use super::refs::{Described, Entered, Refs};
 use crate::custom_call::{Color, Tiling, VmemLimitBytes};
 use crate::error::{Code, Fault};
 use crate::fit::{CountFault, FitFault, PaddingFault, Part, ScKernel, TcKernel, smem_fault};
-use crate::kernel::description::{Kept, RefAccess};
+use crate::kernel::description::RefAccess;
 use crate::kernel::place::Place;
 use crate::kernel::report::{Fit, Memory, MemoryKind};
 use crate::operand::{Ref, ResolvedScratch};
@@ -149,13 +149,13 @@ impl<'k> Pass<'k> {
         let (space, dtype) = (entered.resolved?, entered.dtype?);
         let name = entered.name.as_str();
         let body = self.kernel.from_body.as_ref();
-        let placed = match entered.described {
+        let placed = match &entered.described {
             _ if !entered.sound => return None,
             Described::Prefetch(prefetch) => {
                 (ResolvedScratch::prefetch(name, &prefetch.shape, dtype).into(), true)
             }
             Described::Operand(index, operand) => {
-                if body.is_some_and(|body| body.semaphore_operands.get(index) == Some(&true)) {
+                if body.is_some_and(|body| body.semaphore_operands.get(*index) == Some(&true)) {
                     return None;
                 }
                 let mut placed = operand.in_space(space);
@@ -167,16 +167,16 @@ impl<'k> Pass<'k> {
             Described::Scratch(index, scratch) => {
                 let mut placed = scratch.in_space(space)?;
                 placed.name = name;
-                let kept = body.and_then(|body| body.scratch.get(index));
-                if kept == Some(&Kept::Scoped) {
-                    placed = placed.in_scope();
-                }
+                let removed = body.and_then(|body| body.removed.get(*index)) == Some(&true);
                 let used = match counter {
                     Counter::Tc(..) => true,
                     // The compiler leaves out what the body does not use.
                     Counter::Sc(_) => named.is_empty() || named.contains(name),
                 };
-                (placed.into(), used && kept != Some(&Kept::Removed))
+                (placed.into(), used && !removed)
+            }
+            Described::Buffer(shape) => {
+                (ResolvedScratch::new(name, shape, dtype, space).in_scope().into(), true)
             }
         };
         Some(placed)

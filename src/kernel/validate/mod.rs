@@ -6,6 +6,7 @@ mod host;
 mod memory;
 mod operands;
 mod params;
+mod pipelines;
 mod refs;
 mod scratch;
 mod target;
@@ -108,6 +109,7 @@ impl<'k> Pass<'k> {
         };
         pass.operands();
         pass.scratch();
+        pass.pipelines();
         pass.aliases();
         pass.params();
         pass.accesses();

@@ -11,11 +11,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// A ref as it is described, and its number among its like.
-#[derive(Clone, Copy)]
 pub(super) enum Described<'k> {
     Prefetch(&'k Prefetch),
     Operand(usize, &'k Operand),
     Scratch(usize, &'k Scratch),
+    /// What a pipeline allocates: a shape.
+    Buffer(Vec<u64>),
 }
 
 /// What the rules ask of a ref.
