@@ -12,6 +12,7 @@ pub use block::{BlockDim, IndexEntry};
 pub use form::{Form, Role};
 pub use grid::{GridAxis, one_step_a_core};
 pub use pipeline::Pipeline;
+#[cfg(feature = "read")]
 pub(crate) use pipeline::PipelineOperand;
 pub(crate) use resolved::Allocated;
 pub use resolved::{Ref, ResolvedOperand, ResolvedScratch};
