@@ -102,7 +102,10 @@ fn what_xla_prints_is_known() {
     assert_eq!(config.body.decode().unwrap(), b"ML".as_slice());
     // What it adds is kept too.
     let again = config.to_json();
-    assert!(again.contains(r#""used_scoped_memory_configs": [{"memory_space":"1","#));
+    assert!(again.contains(
+        r#""used_scoped_memory_configs": [{"memory_space":1, "offset": 0, "size": 524288}]"#
+    ));
+    assert_eq!(config.used_vmem_bytes(), Some(524_288));
     assert_eq!(BackendConfig::from_json(&again).unwrap().to_json(), again);
 }
 

@@ -83,7 +83,7 @@ fn json_has_what_a_call_says() {
             "device_type": "sparsecore",
             "has_communication": true,
             "collective_id": 3,
-            "vmem_limit_bytes": 4096,
+            "vmem_limit_bytes": 4096, "used_vmem_bytes": null,
             "cost_estimate": null,
             "flags": {"xla_a": true},
             "tiling": "TILING_COMPACT",
@@ -138,7 +138,7 @@ fn each_cell_of_a_table_has_a_heading() {
     let output = inspect(&["--format", "markdown"], module().as_bytes());
     let table = String::from_utf8(output.stdout).unwrap();
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(" | ").collect()).collect();
-    assert!(rows.len() == 3 && rows.iter().all(|row| row.len() == 12), "{table}");
+    assert!(rows.len() == 3 && rows.iter().all(|row| row.len() == 13), "{table}");
     let below = |heading: &str| {
         let column = rows[0].iter().position(|cell| cell.trim_matches(['|', ' ']) == heading);
         rows[2][column.unwrap()].trim_matches(['|', ' '])

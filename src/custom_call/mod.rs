@@ -39,7 +39,7 @@ pub use config::parts::{
 pub use config::read::InvalidConfig;
 pub use config::{BackendConfig, rows::UnknownKey};
 #[cfg(feature = "read")]
-pub use dump::{Dump, DumpFault, DumpedCall, LONGEST_LINE};
+pub use dump::{Dump, DumpFault, DumpedCall, DumpedType, LONGEST_LINE};
 pub use ids::allocator::{AutoAssign, CollectiveIds, IdOptions, IdOrder, IdPolicy, collective_ids};
 pub use ids::collective_id::{CollectiveId, CollectiveIdFault, IdCall};
 pub use params::fault::{ParamFault, ParamFaults};

@@ -69,6 +69,10 @@ pub(crate) struct FromBody {
     pub(crate) removed: Vec<bool>,
     /// Whether the compiler buffers windows once when memory does not suffice.
     pub(crate) buffers_once: bool,
+    /// Bytes of VMEM that the compiler took.
+    pub(crate) used_vmem_bytes: Option<u64>,
+    /// What in it is not understood, by name.
+    pub(crate) not_understood: Vec<String>,
 }
 
 /// A load, a store or a copy of a body.

@@ -33,6 +33,9 @@ pub struct Report {
     pub config: Option<String>,
     /// Faults, in the order of the description.
     pub diagnostics: Diagnostics,
+    /// What in the kernel's body is not understood, by name; it is left out of all else.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", default))]
+    pub not_understood: Vec<String>,
 }
 
 impl Report {
@@ -130,6 +133,10 @@ pub struct Fit {
     pub vmem_bytes: Option<u64>,
     /// The limit on them that the compiler goes by.
     pub vmem_limit_bytes: Option<u64>,
+    /// Bytes of VMEM that the compiler took, where the kernel comes from a dump that was
+    /// made after it had run.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub used_vmem_bytes: Option<u64>,
     /// Bytes of SMEM.
     pub smem_bytes: Option<u64>,
     /// The SMEM that the core has. Some of it is the program's own: how much is left

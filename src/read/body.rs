@@ -7,7 +7,9 @@ use super::module::{
 use crate::bytecode::{FileRange, Operation, Type};
 use crate::chip::Chip;
 use crate::core_type::CoreType;
-use crate::custom_call::{Bound, CompilerParams, DimensionSemantics};
+use crate::custom_call::{
+    Alias, Bound, CompilerParams, DimensionSemantics, DumpedType, ParamFault,
+};
 use crate::dtype::Dtype;
 use crate::fit::Layout;
 use crate::kernel::{BodyUse, FromBody, Kernel, Place, UsedAs};
@@ -21,24 +23,23 @@ use std::collections::HashSet;
 pub struct BodyCall {
     /// The types of its operands, in order: dynamic bounds of the grid, scalar prefetch,
     /// inputs; `None` where a type is not told.
-    pub operands: Vec<Option<BodyTensor>>,
+    pub operands: Vec<Option<DumpedType>>,
     /// The types of its results, which are the kernel's outputs.
-    pub results: Vec<Option<BodyTensor>>,
+    pub results: Vec<Option<DumpedType>>,
     /// The limit on VMEM in bytes, and how a SparseCore's refs are tiled.
     pub params: CompilerParams,
     /// Of operands, by their number among the call's, where XLA has them placed.
     pub input_spaces: Vec<(usize, MemorySpace)>,
     /// Of results, by their number, where XLA has them placed.
     pub output_spaces: Vec<(usize, MemorySpace)>,
-}
-
-/// The type of an array that a call takes or gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BodyTensor {
-    /// In elements.
-    pub shape: Vec<u64>,
-    /// What it holds; `None` for a type of another kind.
-    pub dtype: Option<Dtype>,
+    /// Parameters that no kernel can have.
+    pub faults: Vec<ParamFault>,
+    /// Operands and results that share a buffer, by their numbers in the call.
+    pub aliases: Vec<Alias>,
+    /// Whether the kernel talks to other devices.
+    pub has_communication: bool,
+    /// Bytes of VMEM that the compiler took, of a call that has been compiled.
+    pub used_vmem_bytes: Option<u64>,
 }
 
 /// Windows of a body of this version of `stable_mosaic`, or an older one, are buffered
@@ -66,11 +67,18 @@ pub fn body_kernel<'m, 'a>(
     kernel.params =
         CompilerParams { dimension_semantics: reader.semantics(), ..reader.call.params.clone() }
             .into();
+    kernel.params.faults.clone_from(&reader.call.faults);
+    // An id is given to a kernel that uses the barrier, and to no other.
+    kernel.custom_barrier = reader.call.params.collective_id.is_some();
+    kernel.has_communication = reader.call.has_communication;
     let mut from = FromBody {
         buffers_once: module.version.is_some_and(|version| version <= BUFFERS_ONCE),
+        used_vmem_bytes: reader.call.used_vmem_bytes,
+        not_understood: module.not_understood.iter().map(|(what, ..)| what.to_string()).collect(),
         ..FromBody::default()
     };
     reader.arguments(&mut kernel, &mut from, call.is_some());
+    reader.aliases(&mut kernel);
     reader.allocations(&mut kernel, &mut from);
     reader.uses(&mut from);
     kernel.from_body = Some(from);
@@ -156,6 +164,21 @@ impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
         }
     }
 
+    /// The call's, whose numbers count dynamic bounds of the grid; of arrays whose types
+    /// are told.
+    fn aliases(&self, kernel: &mut Kernel) {
+        let dynamic = kernel.grid.iter().filter(|extent| extent.is_none()).count();
+        let told = |of: Option<&Option<DumpedType>>| of.is_some_and(Option::is_some);
+        for Alias { input, output } in &self.call.aliases {
+            let arrays = [self.call.operands.get(*input), self.call.results.get(*output)];
+            if let (Some(input), true) = (input.checked_sub(dynamic), arrays.into_iter().all(told))
+            {
+                let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+                kernel.aliases.push((number(input), number(*output)));
+            }
+        }
+    }
+
     /// A TensorCore's scratch is taken away where it is only in registers, a SparseCore's
     /// where nothing uses it.
     fn keeps(&self, kept: &KeptScratch, root: RefRoot, is_used: bool) -> bool {
@@ -201,7 +224,7 @@ impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
         &self,
         argument: &BodyArgument<'m, 'a>,
         of: &BodyRef<'m>,
-        array: Option<&BodyTensor>,
+        array: Option<&DumpedType>,
         is_output: bool,
     ) -> Operand {
         let window = argument.window.as_ref();

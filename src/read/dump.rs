@@ -1,13 +1,12 @@
 //! The kernels of a dump: StableHLO as JAX prints it, HLO as XLA does.
 
-use super::body::{BodyCall, BodyTensor, body_kernel};
+use super::body::{BodyCall, body_kernel};
 use super::module::{DebugLocations, ModuleBody, is_text};
 use crate::bytecode::{Bytecode, BytecodeFault};
 use crate::custom_call::{
-    BackendConfig, Body, Color, ColorNumber, CompilerParams, Dump, DumpFault, DumpedCall,
+    BackendConfig, Body, Color, CompilerParams, Dump, DumpFault, DumpedCall, FlagName,
     InvalidBase64, InvalidConfig, Open, Tiling, VmemLimitBytes,
 };
-use crate::dtype::Dtype;
 use crate::error::faults;
 use crate::kernel::Kernel;
 use std::io::BufRead;
@@ -20,8 +19,6 @@ pub struct DumpKernel {
     pub line: u64,
     /// The kernel, as far as its body and its call say it.
     pub kernel: Kernel,
-    /// What in its body is not understood, by name.
-    pub not_understood: Vec<String>,
 }
 
 /// The kernels of the calls of a dump, in order; of a body written for several meshes,
@@ -80,6 +77,9 @@ impl DumpKernel {
 faults! {
     /// Why a call has no kernel that can be checked.
     pub enum DumpKernelFault {
+        /// It is printed without its config, and so without its body.
+        NoConfig => InvalidConfig ("the call is printed without its backend config")
+            help "print the module with it: a log of the compiler leaves it out";
         /// Its config cannot be read.
         Config[config: InvalidConfig];
         /// Its body is no base64.
@@ -95,6 +95,9 @@ faults! {
 }
 
 fn read_call(call: &DumpedCall<'_>) -> Result<Vec<DumpKernel>, DumpKernelFault> {
+    if call.backend_config.is_none() {
+        return Err(DumpKernelFault::NoConfig);
+    }
     let config = call.config()?;
     let body = config.body.decode()?;
     let locations = config.debug_locations.as_ref().map(Body::decode).transpose().ok().flatten();
@@ -120,8 +123,6 @@ fn read_body(
     if module.kernels.is_empty() {
         return Err(DumpKernelFault::NoKernel);
     }
-    let not_understood: Vec<_> =
-        module.not_understood.iter().map(|(what, _, _)| what.to_string()).collect();
     let kernels = module.kernels.iter().map(|body| {
         let mut kernel = body_kernel(&module, body, locations.as_ref(), call);
         if module.kernels.len() == 1
@@ -129,103 +130,58 @@ fn read_body(
         {
             kernel = kernel.named(name);
         }
-        DumpKernel { line: 0, kernel, not_understood: not_understood.clone() }
+        DumpKernel { line: 0, kernel }
     });
     Ok(kernels.collect())
 }
 
 /// What the call says besides its body.
 fn said(call: &DumpedCall<'_>, config: &BackendConfig<'_>) -> BodyCall {
-    let (mut operands, mut results) = call.types.map(types).unwrap_or_default();
-    operands.resize(call.operands, None);
-    results.resize(call.results, None);
-    let vmem = config.scoped_memory_configs.iter().find(|memory| of_vmem(memory.memory_space));
-    let tiling = config.sparse_core_config.as_ref().and_then(|of| of.tiling.as_ref());
-    let params = CompilerParams {
-        vmem_limit_bytes: vmem.and_then(|memory| VmemLimitBytes::new(memory.size).ok()),
-        use_tc_tiling_on_sc: match tiling {
+    let sparse_core = config.sparse_core_config.as_ref();
+    let flags = config.flag_configs.iter().flatten();
+    let flags = flags.filter_map(|flag| Some((FlagName::new(flag.name()).ok()?, flag.value()?)));
+    let mut params = CompilerParams {
+        collective_id: config.collective_id,
+        flags: config.flag_configs.as_ref().map(|_| flags.collect()),
+        disable_bounds_checks: config.disable_bounds_checks,
+        disable_semaphore_checks: config.disable_semaphore_checks,
+        skip_device_barrier: config.skip_device_barrier,
+        shape_invariant_numerics: config.shape_invariant_numerics,
+        needs_layout_passes: config.needs_layout_passes,
+        use_tc_tiling_on_sc: match sparse_core.and_then(|of| of.tiling.as_ref()) {
             Some(Open::Known(Tiling::SparseCore)) => Some(false),
             Some(Open::Known(Tiling::Compact) | Open::Other(_)) | None => None,
         },
+        opt_level: match sparse_core.and_then(|of| of.opt_level()) {
+            Some(Open::Known(level)) => Some(*level),
+            Some(Open::Other(_)) | None => None,
+        },
         ..CompilerParams::default()
     };
+    let limit = config.vmem_limit_bytes().map(VmemLimitBytes::new);
+    let faults = match limit {
+        Some(Ok(limit)) => {
+            params.vmem_limit_bytes = Some(limit);
+            Vec::new()
+        }
+        Some(Err(fault)) => vec![fault],
+        None => Vec::new(),
+    };
+    let space = |color| Color::try_from(color).ok().map(Color::memory_space);
     let inputs = config.input_memory_space_colors.iter().filter_map(|input| {
-        Some((usize::try_from(input.operand_index).ok()?, Color::try_from(input.color).ok()?))
+        Some((usize::try_from(input.operand_index).ok()?, space(input.color)?))
     });
-    let outputs = config.output_memory_space_colors.iter().filter_map(|output| {
-        let number = output.shape_index.first().copied().unwrap_or(0);
-        Some((usize::try_from(number).ok()?, Color::try_from(output.color).ok()?))
-    });
+    let outputs = config.output_colors();
+    let outputs = outputs.filter_map(|(number, color)| Some((number, space(color)?)));
     BodyCall {
-        operands,
-        results,
+        operands: call.operand_types.clone(),
+        results: call.result_types.clone(),
         params,
-        input_spaces: inputs.map(|(number, color)| (number, color.memory_space())).collect(),
-        output_spaces: outputs.map(|(number, color)| (number, color.memory_space())).collect(),
+        faults,
+        input_spaces: inputs.collect(),
+        output_spaces: outputs.collect(),
+        aliases: call.aliases.clone(),
+        has_communication: config.has_communication,
+        used_vmem_bytes: config.used_vmem_bytes(),
     }
-}
-
-fn of_vmem(space: ColorNumber) -> bool {
-    Color::try_from(space) == Ok(Color::Vmem)
-}
-
-type Tensors = Vec<Option<BodyTensor>>;
-
-/// The types of operands and results: `(tensor<4xf32>) -> tensor<4xf32>`, and perhaps more
-/// behind it.
-fn types(text: &str) -> (Tensors, Tensors) {
-    let Some((operands, rest)) = group(text) else { return Default::default() };
-    let rest = rest.trim_start().strip_prefix("->").unwrap_or_default().trim_start();
-    let results = match group(rest) {
-        Some((results, _)) => results,
-        None => rest,
-    };
-    (split(operands).map(tensor).collect(), split(results).map(tensor).collect())
-}
-
-/// What stands in the parentheses that the text begins with, and what follows them.
-fn group(text: &str) -> Option<(&str, &str)> {
-    let inside = text.strip_prefix('(')?;
-    let mut depth = 1_usize;
-    for (at, character) in inside.char_indices() {
-        match character {
-            '(' => depth = depth.saturating_add(1),
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            let (inside, rest) = inside.split_at_checked(at)?;
-            return Some((inside, rest.strip_prefix(')').unwrap_or(rest)));
-        }
-    }
-    None
-}
-
-/// Types with commas between them.
-fn split(text: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0_usize;
-    let parts = text.split(move |character| {
-        match character {
-            '<' | '(' | '[' | '{' => depth = depth.saturating_add(1),
-            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        character == ',' && depth == 0
-    });
-    parts.map(str::trim).filter(|part| !part.is_empty())
-}
-
-/// `tensor<8x128xf32>`.
-fn tensor(text: &str) -> Option<BodyTensor> {
-    let inside = text.strip_prefix("tensor<")?;
-    let inside = inside.split_once('>').map_or(inside, |(inside, _)| inside);
-    let inside = inside.split(',').next().unwrap_or(inside);
-    let (shape, element) = match inside.rsplit_once('x') {
-        // The element types with an x in them are none of numbers.
-        Some((shape, element)) => (shape, element),
-        None => ("", inside),
-    };
-    let extents = shape.split('x').filter(|extent| !extent.is_empty()).map(str::parse);
-    let dtype = Dtype::ALL.iter().find(|dtype| dtype.as_stablehlo() == element.trim());
-    Some(BodyTensor { shape: extents.collect::<Result<_, _>>().ok()?, dtype: dtype.copied() })
 }

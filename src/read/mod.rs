@@ -32,7 +32,7 @@ mod value;
 #[cfg(feature = "read")]
 mod words;
 
-pub use body::{BodyCall, BodyTensor, body_kernel};
+pub use body::{BodyCall, body_kernel};
 #[cfg(feature = "read")]
 pub use dump::{DumpKernel, DumpKernelFault, DumpKernels};
 #[cfg(feature = "read")]

@@ -11,7 +11,7 @@ use crate::snippet;
 use clap::ValueEnum;
 use mosaic_memspace::error::{Severity, UnknownWord};
 use mosaic_memspace::kernel::{Diagnostic, Place, Report};
-use mosaic_memspace::read::{Described, DumpKernel, DumpKernels, Kernels};
+use mosaic_memspace::read::{Described, DumpKernel, DumpKernelFault, DumpKernels, Kernels};
 use mosaic_memspace::{Chip, MemrefSpace, Resolved};
 use std::fs;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -150,7 +150,10 @@ impl Run<'_> {
                 }
             }
         }
-        if is_empty {
+        if is_empty && is_body(&input.text) {
+            let failure = Failure::fault_at(&input.name, &DumpKernelFault::Text);
+            self.unusable(|| failure.tell())?;
+        } else if is_empty {
             anstream::eprintln!("note: {}: no kernel in it", shown::name(&input.name));
         }
         Ok(())
@@ -190,8 +193,8 @@ impl Run<'_> {
                         writeln!(self.out, "{severity}[{code}]: {message}")?;
                         writeln!(self.out, " --> {name}: {at}\n  = help: {help}\n")?;
                     }
-                    if !read.not_understood.is_empty() {
-                        let what = shown::lines(&read.not_understood.join(", "));
+                    if !report.not_understood.is_empty() {
+                        let what = shown::lines(&report.not_understood.join(", "));
                         writeln!(self.out, "not understood, and left out: {what}\n")?;
                     }
                 }
@@ -255,6 +258,12 @@ impl Run<'_> {
     }
 }
 
+/// Whether a text without calls is itself a kernel's body: a function of one says what
+/// core it is for.
+fn is_body(text: &str) -> bool {
+    text.contains("tpu.core_type") || text.contains("stable_mosaic.version")
+}
+
 const UNNAMED: &str = "a kernel without a name";
 
 /// A kernel's refs, what fills the memories, and what is wrong.
@@ -309,7 +318,9 @@ fn verdict(report: &Report) -> String {
                 .to_owned(),
         ),
     };
-    let parts: Vec<_> = [errors, warnings, memory].into_iter().flatten().collect();
+    let used = report.fit.and_then(|fit| fit.used_vmem_bytes);
+    let used = used.map(|used| format!("the compiler took {used} bytes of VMEM"));
+    let parts: Vec<_> = [errors, warnings, used, memory].into_iter().flatten().collect();
     parts.join("; ")
 }
 

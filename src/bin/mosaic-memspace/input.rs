@@ -46,7 +46,8 @@ impl Content {
 fn is_dump(text: &str) -> bool {
     let start = text.trim_start();
     if start.starts_with(['{', '[']) {
-        return false;
+        // A backend config by itself.
+        return text.contains("\"custom_call_config\"");
     }
     let begins = ["module", "HloModule", "#loc", "#map", "\"builtin.module\"", "func.func"];
     begins.iter().any(|begin| start.starts_with(begin)) || text.contains("tpu_custom_call")

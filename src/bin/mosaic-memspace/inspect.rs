@@ -98,6 +98,7 @@ impl Inspection<'_> {
         self.calls = self.calls.saturating_add(1);
         let place = format!("{}:{}", file.display(), call.line);
         let config = match call.config() {
+            _ if call.backend_config.is_none() => BackendConfig::default(),
             Ok(config) => config,
             Err(fault) => {
                 self.complain(&place, &fault);
@@ -105,7 +106,8 @@ impl Inspection<'_> {
             }
         };
         let body = match config.body.decode() {
-            Ok(body) => Some(body),
+            // A log of the compiler prints calls without their config.
+            Ok(body) => Some(body).filter(|_| call.backend_config.is_some()),
             Err(fault) => {
                 self.complain(&place, &fault);
                 None
@@ -191,6 +193,7 @@ struct Inspected<'c> {
     has_communication: bool,
     collective_id: Option<u32>,
     vmem_limit_bytes: Option<i64>,
+    used_vmem_bytes: Option<u64>,
     cost_estimate: Option<Cost>,
     flags: BTreeMap<&'c str, serde_json::Value>,
     tiling: Option<String>,
@@ -232,8 +235,7 @@ impl<'c> Inspected<'c> {
         let sparse_core = config.sparse_core_config.as_ref();
         let inputs = config.input_memory_space_colors.iter();
         let inputs = inputs.map(|input| (usize::try_from(input.operand_index).ok(), input.color));
-        let outputs = config.output_memory_space_colors.iter();
-        let outputs = outputs.map(|output| (output.result(), output.color));
+        let outputs = config.output_colors().map(|(output, color)| (Some(output), color));
         Self {
             file: file.display().to_string(),
             line: call.line,
@@ -247,6 +249,7 @@ impl<'c> Inspected<'c> {
                 .collective_id
                 .map(mosaic_memspace::custom_call::CollectiveId::get),
             vmem_limit_bytes: config.vmem_limit_bytes(),
+            used_vmem_bytes: config.used_vmem_bytes(),
             cost_estimate: config.cost_estimate.as_ref().map(Into::into),
             flags: flags(config),
             tiling: sparse_core
@@ -367,7 +370,7 @@ impl Output {
 /// A column of the table: its heading, and its cell for a call.
 type Column = (&'static str, fn(&Inspected<'_>) -> String);
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 13] = [
     ("call", |call| format!("{}:{}", call.file, call.line)),
     ("kernel", |call| call.kernel_name.unwrap_or_default().to_owned()),
     ("runs on", |call| {
@@ -377,7 +380,7 @@ const COLUMNS: [Column; 12] = [
     }),
     ("body", |call| match call.body_bytes {
         Some(bytes) => format!("{bytes} bytes"),
-        None => "no base64".to_owned(),
+        None => "not told".to_owned(),
     }),
     ("spaces in the body", |call| match &call.body_memory_spaces {
         Some(spaces) => {
@@ -391,6 +394,7 @@ const COLUMNS: [Column; 12] = [
     ("inputs", |call| colors(&call.input_memory_spaces)),
     ("outputs", |call| colors(&call.output_memory_spaces)),
     ("vmem limit", |call| shown_if_there(call.vmem_limit_bytes)),
+    ("vmem used", |call| shown_if_there(call.used_vmem_bytes)),
     ("collective id", |call| shown_if_there(call.collective_id)),
     ("communicates", |call| if call.has_communication { "yes" } else { "no" }.to_owned()),
     ("flags", |call| {

@@ -25,6 +25,16 @@ pub struct Flags {
     places: HashMap<FlagName, usize>,
 }
 
+impl FromIterator<(FlagName, FlagValue)> for Flags {
+    fn from_iter<I: IntoIterator<Item = (FlagName, FlagValue)>>(flags: I) -> Self {
+        let mut all = Self::new();
+        for (name, value) in flags {
+            all.insert(name, value);
+        }
+        all
+    }
+}
+
 impl Flags {
     /// No flags.
     ///

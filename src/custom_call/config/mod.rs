@@ -14,7 +14,7 @@ mod scalar;
 pub(super) mod sink;
 mod values;
 
-use crate::custom_call::colors::color::{Color, InputColor};
+use crate::custom_call::colors::color::{Color, ColorNumber, InputColor};
 use crate::custom_call::ids::collective_id::CollectiveId;
 use crate::custom_call::params::words::{DeviceType, OptLevel, Tiling};
 use body::Body;
@@ -63,13 +63,13 @@ macro_rules! backend_config {
 
         rows! {
             CustomCallConfig: BackendConfig<'a>, call_extras, SPACED,
-            ["output_memory_colors", "operand_to_metadata"], {} {}
+            ["operand_to_metadata"], {} {}
             $($call: $call_type $(= $call_absent)?;)*
         }
 
         rows! {
             BackendConfig<'a>: BackendConfig<'a>, extras, SPACED,
-            ["used_scoped_memory_configs", "retry_config", "aliasing_operands"], {}
+            ["retry_config", "aliasing_operands"], {}
             { custom_call_config: CustomCallConfig }
             $($field: $type;)*
         }
@@ -123,6 +123,9 @@ backend_config! {
             #[doc = param!()] shape_invariant_numerics: bool = true;
             #[doc = param!()] allow_input_fusion: Option<Vec<bool>>;
             #[doc = param!()] internal_scratch_in_bytes: Option<i64>;
+            /// Colors of results as JAX wrote them from 2024 to 2026: a number for each, -1
+            /// where XLA may choose. The compiler still goes by them.
+            output_memory_colors: Option<Vec<i64>>;
             /// Colors of results ([`set_output_colors`](Self::set_output_colors)).
             output_memory_space_colors: Vec<ColoredOutput<'a>>;
             /// Colors of operands ([`set_input_colors`](Self::set_input_colors)).
@@ -139,6 +142,8 @@ backend_config! {
         device_type: Option<Open<'a, DeviceType>>;
         /// Limits of scoped memory ([`set_vmem_limit_bytes`](Self::set_vmem_limit_bytes)).
         scoped_memory_configs: Vec<ScopedMemory<'a>>;
+        /// What the compiler took of scoped memory; it writes this, and JAX does not.
+        used_scoped_memory_configs: Option<Vec<ScopedMemory<'a>>>;
         /// Compiler flags of this kernel alone ([`set_flags`](Self::set_flags)).
         flag_configs: Option<Vec<FlagConfig<'a>>>;
         /// How a libtpu before 0.0.50 is told that the kernel runs on one core.
@@ -181,6 +186,25 @@ impl<'a> BackendConfig<'a> {
     pub fn set_vmem_limit_bytes(&mut self, limit: Option<i64>) {
         self.scoped_memory_configs.retain(|limit| !limit.is_vmem());
         self.scoped_memory_configs.extend(limit.map(ScopedMemory::vmem));
+    }
+
+    /// The colors of results, by their numbers: those of `output_memory_space_colors`, or
+    /// where there are none, of `output_memory_colors`, as JAX wrote them from 2024 to
+    /// 2026: a number for each result, -1 where XLA may choose.
+    pub fn output_colors(&self) -> impl Iterator<Item = (usize, ColorNumber)> {
+        let now = self.output_memory_space_colors.iter();
+        let now = now.filter_map(|output| Some((output.result()?, output.color)));
+        let is_old = self.output_memory_space_colors.is_empty();
+        let old = self.output_memory_colors.iter().flatten().enumerate();
+        let old = old.filter(move |(_, color)| is_old && **color >= 0);
+        now.chain(old.map(|(number, color)| (number, ColorNumber::new(*color))))
+    }
+
+    /// The bytes of VMEM that the compiler took, in a dump that was made after it had run.
+    pub fn used_vmem_bytes(&self) -> Option<u64> {
+        let used = self.used_scoped_memory_configs.iter().flatten();
+        let mut vmem = used.filter(|memory| memory.is_vmem());
+        vmem.next().and_then(|memory| u64::try_from(memory.size).ok())
     }
 
     /// Places the results: one entry for each, `None` where XLA may choose.

@@ -1,7 +1,9 @@
 //! Finds every `tpu_custom_call` in a dump: StableHLO as JAX prints it, HLO as XLA does.
 
 mod tokens;
+mod types;
 
+use super::colors::alias::Alias;
 use super::config::BackendConfig;
 use super::config::read::InvalidConfig;
 use std::borrow::Cow;
@@ -9,6 +11,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 use tokens::{Brackets, Escapes, Token, Tokens, unescape};
+pub use types::DumpedType;
 
 /// A dump that is being searched for calls.
 ///
@@ -130,7 +133,7 @@ impl<R: BufRead> Dump<R> {
         std::mem::swap(&mut self.line, &mut self.ahead);
         self.ahead.clear();
         self.number = self.read;
-        if self.line.contains(HLO_TARGET) {
+        if self.line.contains(HLO_TARGET) || is_payload(&self.line) {
             let mut brackets = Brackets::default();
             while brackets.open_at_end(&self.line) {
                 self.read_ahead()?;
@@ -192,7 +195,8 @@ impl<R: BufRead> Dump<R> {
 pub struct DumpedCall<'l> {
     /// The line it stands on; the first is 1.
     pub line: u64,
-    /// What JAX calls the kernel. HLO does not say.
+    /// What JAX calls the kernel; of HLO, what the instruction is called, without the
+    /// number behind it.
     pub kernel_name: Option<Cow<'l, str>>,
     /// How many operands it has.
     pub operands: usize,
@@ -200,9 +204,12 @@ pub struct DumpedCall<'l> {
     pub results: usize,
     /// Its `backend_config`, without the escapes of the dump.
     pub backend_config: Option<Cow<'l, str>>,
-    /// The types of its operands and results in StableHLO, as
-    /// `(tensor<4xf32>) -> tensor<4xf32>`, and what follows them. HLO has none here.
-    pub types: Option<&'l str>,
+    /// The types of its operands; `None` for one that is no array, or not told.
+    pub operand_types: Vec<Option<DumpedType>>,
+    /// The types of its results.
+    pub result_types: Vec<Option<DumpedType>>,
+    /// Operands and results that share a buffer, by their numbers in the call.
+    pub aliases: Vec<Alias>,
 }
 
 impl DumpedCall<'_> {
@@ -227,6 +234,12 @@ impl DumpedCall<'_> {
 /// What makes a line of HLO a kernel's call.
 const HLO_TARGET: &str = "custom_call_target=\"tpu_custom_call\"";
 
+/// Whether a backend config stands there by itself, as when it has been cut out of a dump.
+fn is_payload(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('{') && line.contains("\"custom_call_config\"")
+}
+
 /// Whether a line of HLO begins an instruction, or a computation: JSON that goes on
 /// there begins with a quote, a bracket, a number, or one of three words.
 fn begins_instruction(line: &str) -> bool {
@@ -247,26 +260,50 @@ struct Found {
     operands: usize,
     results: usize,
     config: Option<(Range<usize>, Escapes)>,
-    types: Option<usize>,
+    /// Where the types begin: in StableHLO of all, in HLO of the result and the operands.
+    types: [Option<usize>; 2],
+    /// Where the list of aliases begins.
+    aliases: Option<usize>,
+    is_hlo: bool,
 }
 
 impl Found {
     fn on(self, line: &str, number: u64) -> DumpedCall<'_> {
         let part =
             |range: Range<usize>, escapes| unescape(line.get(range).unwrap_or_default(), escapes);
+        let from = |begin: Option<usize>| begin.and_then(|begin| line.get(begin..));
+        let [first, second] = self.types.map(|begin| from(begin).unwrap_or_default());
+        let aliases = from(self.aliases).unwrap_or_default();
+        let ([mut operand_types, mut result_types], aliases) = if self.is_hlo {
+            let end = first.find(" custom-call").unwrap_or(first.len());
+            let results = first.get(..end).unwrap_or_default();
+            (types::of_hlo(results, second), types::hlo_aliases(aliases))
+        } else {
+            (types::of_stablehlo(first), types::stablehlo_aliases(aliases))
+        };
+        operand_types.resize(self.operands, None);
+        result_types.resize(self.results, None);
         DumpedCall {
             line: number,
-            kernel_name: self.kernel_name.map(|range| part(range, Escapes::Mlir)),
+            kernel_name: self
+                .kernel_name
+                .map(|range| part(range, if self.is_hlo { Escapes::None } else { Escapes::Mlir })),
             operands: self.operands,
             results: self.results,
             backend_config: self.config.map(|(range, escapes)| part(range, escapes)),
-            types: self.types.and_then(|begin| line.get(begin..)),
+            operand_types,
+            result_types,
+            aliases,
         }
     }
 }
 
 /// The kernels' calls in a line.
 fn calls(line: &str) -> VecDeque<Found> {
+    if is_payload(line) {
+        let config = Some((0..line.len(), Escapes::None));
+        return VecDeque::from([Found { is_kernel: true, config, ..Found::default() }]);
+    }
     if !line.contains("tpu_custom_call") {
         return VecDeque::new();
     }
@@ -299,6 +336,9 @@ fn stablehlo(line: &str) -> VecDeque<Found> {
         match token {
             Token::Word(word) => {
                 call.is_kernel |= key == "call_target_name" && word == "@tpu_custom_call";
+                if word == "output_operand_aliases" {
+                    call.aliases = Some(tokens.at);
+                }
                 key = word;
             }
             Token::Text(text, place) => match key {
@@ -312,9 +352,10 @@ fn stablehlo(line: &str) -> VecDeque<Found> {
             Token::Mark(mark) => {
                 key = "";
                 let begin = tokens.at;
-                if mark == b':' && call.types.is_none() && tokens.skip("(") {
+                let [types, _] = &mut call.types;
+                if mark == b':' && types.is_none() && tokens.skip("(") {
                     tokens.group();
-                    call.types = Some(begin);
+                    *types = Some(begin);
                 }
             }
         }
@@ -322,10 +363,23 @@ fn stablehlo(line: &str) -> VecDeque<Found> {
     calls
 }
 
+/// The kernel's name in an instruction's, which XLA numbers: `%flash_attention.1`. One
+/// that only says what it is names no kernel.
+fn instruction(line: &str, name: &str) -> Option<Range<usize>> {
+    let begin = line.find(name)?;
+    let name = name.strip_prefix('%').unwrap_or(name);
+    let begin = line.get(begin..)?.find(name)?.saturating_add(begin);
+    let digits = |number: &str| number.bytes().all(|byte| byte.is_ascii_digit());
+    let own = name.rsplit_once('.').filter(|(_, number)| digits(number));
+    let own = own.map_or(name, |(own, _)| own);
+    let says = !matches!(own, "" | "custom-call" | "tpu_custom_call");
+    says.then_some(begin..begin.saturating_add(own.len()))
+}
+
 /// The instruction in a line of HLO:
 /// `%name = type custom-call(…), custom_call_target="…", backend_config={…}`.
 fn hlo(line: &str) -> Found {
-    let mut call = Found::default();
+    let mut call = Found { is_hlo: true, ..Found::default() };
     let mut tokens = Tokens::new(line);
     let mut key = "";
     let mut seen_type = false;
@@ -340,7 +394,13 @@ fn hlo(line: &str) -> Found {
             Token::Mark(b'=') => {
                 if !seen_type {
                     seen_type = true;
+                    call.kernel_name = instruction(line, key);
+                    call.types[0] = Some(tokens.at);
                     call.results = if tokens.skip("(") { tokens.group() } else { 1 };
+                } else if key == "operand_layout_constraints" {
+                    call.types[1] = Some(tokens.at);
+                } else if key == "output_to_operand_aliasing" {
+                    call.aliases = Some(tokens.at);
                 } else if key == "backend_config" {
                     let begin = tokens.at;
                     if tokens.skip("{") {
@@ -416,8 +476,8 @@ mod tests {
         assert_eq!(
             found(text),
             [
-                (2, None, 3, 2, Some(r#"{"a":{"b":"}\"{"}}"#.into())),
-                (3, None, 0, 1, Some("{\"a\":\n\"1\"}".into())),
+                (2, Some("gmm".into()), 3, 2, Some(r#"{"a":{"b":"}\"{"}}"#.into())),
+                (3, Some("a".into()), 0, 1, Some("{\"a\":\n\"1\"}".into())),
             ]
         );
     }

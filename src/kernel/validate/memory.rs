@@ -77,6 +77,7 @@ impl<'k> Pass<'k> {
         let mut fit = Fit {
             vmem_bytes: Some(vmem.bytes()),
             vmem_limit_bytes: vmem.limit().effective,
+            used_vmem_bytes: body.and_then(|body| body.used_vmem_bytes),
             ..Fit::default()
         };
         let smem = kernel.smem_plan_into(&mut parts)?;

@@ -114,6 +114,8 @@ impl<'k> Pass<'k> {
         pass.params();
         pass.accesses();
         pass.memory();
+        let body = kernel.from_body.iter();
+        pass.report.not_understood = body.flat_map(|body| &body.not_understood).cloned().collect();
         pass.report.diagnostics.sort();
         if let Some(params) = &pass.params
             && kernel.from_body.is_none()
