@@ -84,7 +84,7 @@ pub use dtype::Dtype;
 pub use memory_space::{CoreMemorySpace, MemorySpace, MemrefSpace, PlainSpace, Resolved, TpuSpace};
 pub use mesh::{
     CoresOf, MemorySpaceNotSupportedByMesh, Mesh, MeshAxis, MeshConflict, MeshConflictReason,
-    MeshError, MeshShape,
+    MeshFault, MeshShape,
 };
 pub use reach::{Afar, Held, Reach, Unreached, reach};
 pub use resolve::{CallSite, resolve};

@@ -2,7 +2,7 @@
 
 use crate::chip::{ChipFacts, NoSparseCores, SparseCoreFacts};
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, faults};
 use crate::memory_space::{CoreMemorySpace, MemorySpace};
 use crate::resolve::CallSite;
 use crate::word::{List, same};
@@ -12,16 +12,16 @@ use std::fmt;
 /// (JAX: `TensorCoreMesh`, `ScalarSubcoreMesh`, `VectorSubcoreMesh`).
 ///
 /// ```
-/// use mosaic_memspace::{Chip, CoreMemorySpace, CoreType, Mesh, MeshError, MemorySpace};
+/// use mosaic_memspace::{Chip, CoreMemorySpace, CoreType, Mesh, MeshFault, MemorySpace};
 ///
-/// const MESH: Result<Mesh<'static>, MeshError> =
+/// const MESH: Result<Mesh<'static>, MeshFault> =
 ///     Mesh::vector_subcore("core", "subcore", Some(1), None, Chip::Tpu7x.facts());
 /// let mesh = MESH?;
 /// assert_eq!(mesh.core_type(), CoreType::ScVectorSubcore);
 /// assert_eq!(mesh.size(), 16);
 /// assert_eq!(mesh.to_string(), "sc_vector_subcore mesh (core=1, subcore=16)");
 /// assert_eq!(mesh.tag(MemorySpace::VMEM), Ok(CoreMemorySpace::VmemOfScVectorSubcore));
-/// # Ok::<(), MeshError>(())
+/// # Ok::<(), MeshFault>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mesh<'a>(Kind<'a>);
@@ -38,21 +38,21 @@ impl<'a> Mesh<'a> {
     /// device of the chip. Like JAX it takes more than the chip has.
     ///
     /// # Errors
-    /// [`MeshError::WithoutCores`] for a number of zero or less, which JAX takes.
+    /// [`MeshFault::WithoutCores`] for a number of zero or less, which JAX takes.
     ///
     /// ```
-    /// use mosaic_memspace::{Chip, Mesh, MeshError};
-    /// const MESH: Result<Mesh<'static>, MeshError> =
+    /// use mosaic_memspace::{Chip, Mesh, MeshFault};
+    /// const MESH: Result<Mesh<'static>, MeshFault> =
     ///     Mesh::tensor_core("x", None, Chip::V5e.facts());
     /// assert_eq!(MESH?.size(), 1);
     /// assert!(Mesh::tensor_core("x", Some(0), Chip::V5e.facts()).is_err());
-    /// # Ok::<(), MeshError>(())
+    /// # Ok::<(), MeshFault>(())
     /// ```
     pub const fn tensor_core(
         axis: &'a str,
         num_cores: Option<i64>,
         chip: &ChipFacts,
-    ) -> Result<Self, MeshError> {
+    ) -> Result<Self, MeshFault> {
         let num_cores = match num_cores {
             Some(num_cores) => num_cores,
             None => chip.num_cores.get() as i64,
@@ -67,23 +67,23 @@ impl<'a> Mesh<'a> {
     /// number, of all that the chip has.
     ///
     /// # Errors
-    /// [`MeshError::NoSparseCores`], then [`MeshError::TooManyCores`], then
-    /// [`MeshError::WithoutCores`] for a number of zero or less, which JAX takes.
+    /// [`MeshFault::NoSparseCores`], then [`MeshFault::TooManyCores`], then
+    /// [`MeshFault::WithoutCores`] for a number of zero or less, which JAX takes.
     ///
     /// ```
-    /// use mosaic_memspace::{Chip, Mesh, MeshError};
-    /// const MESH: Result<Mesh<'static>, MeshError> =
+    /// use mosaic_memspace::{Chip, Mesh, MeshFault};
+    /// const MESH: Result<Mesh<'static>, MeshFault> =
     ///     Mesh::scalar_subcore("core", None, Chip::V5p.facts());
     /// assert_eq!(MESH?.size(), 4);
     /// assert!(Mesh::scalar_subcore("core", Some(5), Chip::V5p.facts()).is_err());
     /// assert!(Mesh::scalar_subcore("core", None, Chip::V5e.facts()).is_err());
-    /// # Ok::<(), MeshError>(())
+    /// # Ok::<(), MeshFault>(())
     /// ```
     pub const fn scalar_subcore(
         axis: &'a str,
         num_cores: Option<i64>,
         chip: &ChipFacts,
-    ) -> Result<Self, MeshError> {
+    ) -> Result<Self, MeshFault> {
         let num_cores = match sparse_cores(num_cores, chip) {
             Ok((num_cores, _)) => num_cores,
             Err(error) => return Err(error),
@@ -102,11 +102,11 @@ impl<'a> Mesh<'a> {
     /// Those of [`scalar_subcore`](Self::scalar_subcore), of either axis.
     ///
     /// ```
-    /// use mosaic_memspace::{Chip, Mesh, MeshError};
-    /// const MESH: Result<Mesh<'static>, MeshError> =
+    /// use mosaic_memspace::{Chip, Mesh, MeshFault};
+    /// const MESH: Result<Mesh<'static>, MeshFault> =
     ///     Mesh::vector_subcore("core", "subcore", None, Some(4), Chip::V6e.facts());
     /// assert_eq!(MESH?.size(), 8);
-    /// # Ok::<(), MeshError>(())
+    /// # Ok::<(), MeshFault>(())
     /// ```
     pub const fn vector_subcore(
         core_axis: &'a str,
@@ -114,7 +114,7 @@ impl<'a> Mesh<'a> {
         num_cores: Option<i64>,
         num_subcores: Option<i64>,
         chip: &ChipFacts,
-    ) -> Result<Self, MeshError> {
+    ) -> Result<Self, MeshFault> {
         let (num_cores, sparse_core) = match sparse_cores(num_cores, chip) {
             Ok(found) => found,
             Err(error) => return Err(error),
@@ -143,7 +143,7 @@ impl<'a> Mesh<'a> {
     /// use mosaic_memspace::{Chip, CoreType, Mesh};
     /// let mesh = Mesh::tensor_core("x", None, Chip::V5e.facts())?;
     /// assert_eq!(mesh.core_type(), CoreType::Tc);
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn core_type(&self) -> CoreType {
         match self.0 {
@@ -161,7 +161,7 @@ impl<'a> Mesh<'a> {
     /// let core = MeshAxis { name: "core", extent: 2 };
     /// let subcore = MeshAxis { name: "subcore", extent: 16 };
     /// assert_eq!(mesh.shape(), MeshShape { core, subcore: Some(subcore) });
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn shape(&self) -> MeshShape<'a> {
         match self.0 {
@@ -182,7 +182,7 @@ impl<'a> Mesh<'a> {
     /// let mesh = Mesh::vector_subcore("x", "x", None, None, Chip::V6e.facts())?;
     /// let core = MeshAxis { name: "x", extent: 16 };
     /// assert_eq!(mesh.jax_shape(), MeshShape { core, subcore: None });
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn jax_shape(&self) -> MeshShape<'a> {
         let shape = self.shape();
@@ -200,7 +200,7 @@ impl<'a> Mesh<'a> {
     /// use mosaic_memspace::{Chip, Mesh};
     /// let mesh = Mesh::vector_subcore("x", "x", None, None, Chip::V6e.facts())?;
     /// assert_eq!(mesh.size(), 32);
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn size(&self) -> u64 {
         let shape = self.shape();
@@ -216,7 +216,7 @@ impl<'a> Mesh<'a> {
     /// use mosaic_memspace::{Chip, MemorySpace, Mesh};
     /// let mesh = Mesh::scalar_subcore("core", None, Chip::V6e.facts())?;
     /// assert_eq!(mesh.default_memory_space(), MemorySpace::HBM);
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn default_memory_space(&self) -> MemorySpace {
         CallSite::Other.default_space(self.core_type())
@@ -230,7 +230,7 @@ impl<'a> Mesh<'a> {
     /// let mesh = Mesh::scalar_subcore("core", None, Chip::V6e.facts())?;
     /// let spaces: Vec<_> = mesh.owned_spaces().map(|tagged| tagged.space().as_str()).collect();
     /// assert_eq!(spaces, ["vmem_shared", "smem", "semaphore_mem"]);
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub fn owned_spaces(&self) -> impl Iterator<Item = CoreMemorySpace> + use<> {
         owned_spaces(self.core_type())
@@ -247,7 +247,7 @@ impl<'a> Mesh<'a> {
     /// let mesh = Mesh::tensor_core("x", None, Chip::V5e.facts())?;
     /// assert_eq!(mesh.tag(MemorySpace::CMEM), Ok(CoreMemorySpace::CmemOfTc));
     /// assert!(mesh.tag(MemorySpace::HBM).is_err());
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn tag(
         &self,
@@ -287,7 +287,7 @@ impl<'a> Mesh<'a> {
     /// let vector = Mesh::vector_subcore("core", "subcore", None, None, chip)?;
     /// assert!(vector.check_is_compatible_with(&tensor_core).is_ok());
     /// assert!(tensor_core.check_is_compatible_with(&vector).is_err());
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn check_is_compatible_with(&self, other: &Self) -> Result<(), MeshConflict<'a>> {
         match self.conflict(other) {
@@ -310,7 +310,7 @@ impl<'a> Mesh<'a> {
     /// let scalar = Mesh::scalar_subcore("core", None, chip)?;
     /// assert!(tensor_core.can_share_a_kernel_with(&scalar).is_ok());
     /// assert!(scalar.can_share_a_kernel_with(&tensor_core).is_ok());
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn can_share_a_kernel_with(&self, other: &Self) -> Result<(), MeshConflict<'a>> {
         match self.0 {
@@ -364,10 +364,10 @@ fn owned_spaces(core_type: CoreType) -> impl Iterator<Item = CoreMemorySpace> {
 const fn sparse_cores(
     asked: Option<i64>,
     chip: &ChipFacts,
-) -> Result<(i64, &SparseCoreFacts), MeshError> {
+) -> Result<(i64, &SparseCoreFacts), MeshFault> {
     let sparse_core = match chip.require_sparse_core() {
         Ok(sparse_core) => sparse_core,
-        Err(absent) => return Err(MeshError::NoSparseCores(absent)),
+        Err(absent) => return Err(MeshFault::NoSparseCores(absent)),
     };
     match at_most(asked, sparse_core.num_cores.get(), CoresOf::SparseCores, chip) {
         Ok(num_cores) => Ok((num_cores, sparse_core)),
@@ -381,18 +381,18 @@ const fn at_most(
     has: u32,
     of: CoresOf,
     chip: &ChipFacts,
-) -> Result<i64, MeshError> {
+) -> Result<i64, MeshFault> {
     match asked {
         Some(asked) if asked > has as i64 => {
-            Err(MeshError::TooManyCores { chip: chip.name, of, asked, has })
+            Err(MeshFault::TooManyCores { chip: chip.name, of, asked, has })
         }
         Some(asked) => Ok(asked),
         None => Ok(has as i64),
     }
 }
 
-pub(crate) const fn at_least_one(asked: i64, of: CoresOf) -> Result<u64, MeshError> {
-    if asked > 0 { Ok(asked.unsigned_abs()) } else { Err(MeshError::WithoutCores { of, asked }) }
+pub(crate) const fn at_least_one(asked: i64, of: CoresOf) -> Result<u64, MeshFault> {
+    if asked > 0 { Ok(asked.unsigned_abs()) } else { Err(MeshFault::WithoutCores { of, asked }) }
 }
 
 impl fmt::Display for Mesh<'_> {
@@ -425,7 +425,7 @@ impl<'a> MeshShape<'a> {
     /// let mesh = Mesh::vector_subcore("core", "subcore", None, None, Chip::V6e.facts())?;
     /// let axes: Vec<_> = mesh.shape().iter().map(|axis| (axis.name, axis.extent)).collect();
     /// assert_eq!(axes, [("core", 2), ("subcore", 16)]);
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub fn iter(&self) -> impl Iterator<Item = MeshAxis<'a>> + Clone + use<'a> {
         std::iter::once(self.core).chain(self.subcore)
@@ -484,28 +484,26 @@ impl fmt::Display for CoresOf {
     }
 }
 
-/// Why there is no such mesh on a chip.
-///
-/// ```
-/// use mosaic_memspace::error::Fault;
-/// use mosaic_memspace::{Chip, Mesh};
-///
-/// let error = Mesh::scalar_subcore("core", Some(3), Chip::V6e.facts()).unwrap_err();
-/// assert_eq!(error.to_string(), "a mesh of 3 SparseCores on v6e, which has 2");
-/// assert_eq!(error.help(), "ask for 2 or fewer");
-///
-/// let error = Mesh::tensor_core("x", Some(-1), Chip::V6e.facts()).unwrap_err();
-/// assert_eq!(error.to_string(), "a mesh of -1 TensorCores");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MeshError {
-    /// A SparseCore mesh on a chip without SparseCores.
-    #[error("a SparseCore mesh: {0}")]
-    NoSparseCores(#[from] NoSparseCores),
-    /// More cores than the chip has.
-    #[error("a mesh of {asked} {of} on {chip}, which has {has}")]
-    TooManyCores {
+faults! {
+    /// Why there is no such mesh on a chip.
+    ///
+    /// ```
+    /// use mosaic_memspace::error::Fault;
+    /// use mosaic_memspace::{Chip, Mesh};
+    ///
+    /// let error = Mesh::scalar_subcore("core", Some(3), Chip::V6e.facts()).unwrap_err();
+    /// assert_eq!(error.to_string(), "a mesh of 3 SparseCores on v6e, which has 2");
+    /// assert_eq!(error.help(), "ask for 2 or fewer");
+    ///
+    /// let error = Mesh::tensor_core("x", Some(-1), Chip::V6e.facts()).unwrap_err();
+    /// assert_eq!(error.to_string(), "a mesh of -1 TensorCores");
+    /// ```
+    #[derive(Clone, Copy)]
+    pub enum MeshFault {
+        /// A SparseCore mesh on a chip without SparseCores.
+        NoSparseCores(absent: NoSparseCores) from ("a SparseCore mesh: {0}");
+        /// More cores than the chip has.
+        TooManyCores {
         /// The chip's name.
         chip: &'static str,
         /// Of what there are too many.
@@ -514,32 +512,15 @@ pub enum MeshError {
         asked: i64,
         /// How many there are.
         has: u32,
-    },
-    /// Zero cores or fewer.
-    #[error("a mesh of {asked} {of}")]
-    WithoutCores {
+    } => TooManyCores ("a mesh of {asked} {of} on {chip}, which has {has}")
+          help "ask for {has} or fewer";
+        /// Zero cores or fewer.
+        WithoutCores {
         /// Of what there are too few.
         of: CoresOf,
         /// How many were asked for.
         asked: i64,
-    },
-}
-
-impl Fault for MeshError {
-    fn code(&self) -> Code {
-        match self {
-            Self::NoSparseCores(absent) => absent.code(),
-            Self::TooManyCores { .. } => Code::TooManyCores,
-            Self::WithoutCores { .. } => Code::MeshWithoutCores,
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::NoSparseCores(absent) => absent.help(),
-            Self::TooManyCores { has, .. } => format!("ask for {has} or fewer"),
-            Self::WithoutCores { .. } => self.code().mend().to_owned(),
-        }
+    } => MeshWithoutCores ("a mesh of {asked} {of}");
     }
 }
 
@@ -553,7 +534,7 @@ impl Fault for MeshError {
 /// let error = mesh.tag(MemorySpace::HBM).unwrap_err();
 /// assert_eq!(error.to_string(), "a tc mesh does not own hbm");
 /// assert_eq!(error.help(), "tag one that it owns: vmem, smem, cmem, semaphore_mem");
-/// # Ok::<(), mosaic_memspace::MeshError>(())
+/// # Ok::<(), mosaic_memspace::MeshFault>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a {core_type} mesh does not own {space}")]
@@ -589,7 +570,7 @@ impl Fault for MemorySpaceNotSupportedByMesh {
 ///      (core=2, subcore=16): their core axes differ"
 /// );
 /// assert_eq!(error.help(), "give both the same core axis and cores, as core=1 or core=2");
-/// # Ok::<(), mosaic_memspace::MeshError>(())
+/// # Ok::<(), mosaic_memspace::MeshFault>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{first} does not go with {second}: {reason}")]
@@ -607,7 +588,7 @@ impl<'a> MeshConflict<'a> {
     /// let mesh = Mesh::tensor_core("x", None, Chip::V5e.facts())?;
     /// let conflict = mesh.check_is_compatible_with(&mesh).unwrap_err();
     /// assert_eq!(conflict.meshes(), [mesh, mesh]);
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn meshes(&self) -> [Mesh<'a>; 2] {
         [self.first, self.second]
@@ -620,7 +601,7 @@ impl<'a> MeshConflict<'a> {
     /// let mesh = Mesh::tensor_core("x", None, Chip::V5e.facts())?;
     /// let conflict = mesh.check_is_compatible_with(&mesh).unwrap_err();
     /// assert_eq!(conflict.reason(), MeshConflictReason::Incompatible);
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn reason(&self) -> MeshConflictReason {
         self.reason

@@ -159,18 +159,6 @@ impl<W: IntoIterator<Item: fmt::Display> + Clone> fmt::Display for OneOf<W> {
     }
 }
 
-/// Messages with semicolons between them.
-pub(crate) struct Joined<'a, M>(pub(crate) &'a [M]);
-
-impl<M: fmt::Display> fmt::Display for Joined<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().enumerate().try_for_each(|(i, message)| {
-            let semicolon = if i == 0 { "" } else { "; " };
-            write!(f, "{semicolon}{message}")
-        })
-    }
-}
-
 /// `Display` by `as_str`.
 macro_rules! display_impl {
     ($type:ty) => {

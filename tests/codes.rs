@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-use mosaic_memspace::error::Code;
-use mosaic_memspace::kernel::Diagnostic;
+use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::read::Kernels;
 
 /// What stands in the page's fences of this language.
@@ -17,13 +16,16 @@ fn fences(page: &str, language: &str) -> Vec<String> {
 }
 
 /// What is wrong with a kernel, or with its description.
-fn diagnostics(json: &str) -> Vec<Diagnostic> {
+fn faults(json: &str) -> Vec<Box<dyn Fault>> {
     let mut kernels = Kernels::new(json);
     let described = kernels.next().expect("no kernel");
     assert!(kernels.next().is_none(), "more than one kernel: {json}");
     match described {
-        Ok(described) => described.kernel.check().diagnostics.into_iter().collect(),
-        Err(faults) => faults.iter().map(Diagnostic::from).collect(),
+        Ok(described) => {
+            let diagnostics = described.kernel.check().diagnostics.into_iter();
+            diagnostics.map(|it| Box::new(it) as Box<dyn Fault>).collect()
+        }
+        Err(faults) => faults.into_iter().map(|it| Box::new(it) as Box<dyn Fault>).collect(),
     }
 }
 
@@ -41,16 +43,15 @@ fn the_wrong_kernel_of_a_page_has_its_fault_and_the_right_one_none() {
             continue;
         }
         shown += 1;
-        let found = diagnostics(&wrong);
-        let codes: Vec<_> = found.iter().map(|fault| fault.code).collect();
+        let found = faults(&wrong);
+        let codes: Vec<_> = found.iter().map(|fault| fault.code()).collect();
         if codes != [*code] {
             wrong_pages.push(format!("{code}: the wrong kernel has {codes:?}\n{found:?}"));
         }
         for fault in &found {
-            assert_eq!(fault.severity, fault.code.severity());
-            assert!(!fault.help.is_empty() && !fault.message.is_empty());
+            assert!(!fault.help().is_empty() && !fault.to_string().is_empty());
         }
-        let found = diagnostics(&right);
+        let found = faults(&right);
         if !found.is_empty() {
             wrong_pages.push(format!("{code}: the right kernel has\n{found:?}"));
         }

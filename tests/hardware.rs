@@ -14,7 +14,7 @@ use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::rules::{Accumulator, AccumulatorAllocator, AccumulatorFault, Allocation};
 use mosaic_memspace::{
     Capacity, Chip, ChipFacts, CoreMemorySpace, CoreType, Dtype, InferredTiling, MemorySpace, Mesh,
-    MeshConflictReason, MeshError, ScVectorShapes, SparseCoreFacts, TilingFault, TpuSpace,
+    MeshConflictReason, MeshFault, ScVectorShapes, SparseCoreFacts, TilingFault, TpuSpace,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -362,11 +362,11 @@ proptest! {
         ] {
             match mesh {
                 Ok(mesh) => prop_assert!(mesh.size() > 0 && most.is_some()),
-                Err(MeshError::NoSparseCores(_)) => prop_assert!(most.is_none()),
-                Err(MeshError::TooManyCores { asked, has, .. }) => {
+                Err(MeshFault::NoSparseCores(_)) => prop_assert!(most.is_none()),
+                Err(MeshFault::TooManyCores { asked, has, .. }) => {
                     prop_assert!(asked > has.into() && counts.contains(&Some(asked)));
                 }
-                Err(MeshError::WithoutCores { asked, .. }) => {
+                Err(MeshFault::WithoutCores { asked, .. }) => {
                     prop_assert!(asked <= 0 && counts.contains(&Some(asked)));
                 }
                 Err(error) => prop_assert!(false, "{}", error),

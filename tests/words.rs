@@ -6,7 +6,7 @@ use mosaic_memspace::custom_call::{
     AutoAssign, Color, DeviceType, DimensionSemantics, OptLevel, SideEffects, Tiling,
 };
 use mosaic_memspace::error::{Code, Fault};
-use mosaic_memspace::rules::{AccessOp, AccessShape, Assumption, DmaMode};
+use mosaic_memspace::rules::{AccessOp, AccessShape, DmaMode};
 use mosaic_memspace::{
     CallSite, Chip, CoreMemorySpace, CoreType, CoreTypeAttr, Dtype, MemorySpace, MemorySpaceAttr,
     MemrefSpace, PlainSpace, Resolved, TpuSpace,
@@ -40,7 +40,6 @@ macro_rules! for_each_type {
         $check::<Dtype>(Dtype::ALL);
         $check::<AccessOp>(AccessOp::ALL);
         $check::<AccessShape>(AccessShape::ALL);
-        $check::<Assumption>(Assumption::ALL);
         $check::<DmaMode>(DmaMode::ALL);
     };
 }

@@ -1,11 +1,12 @@
 //! The whole operation, `stablehlo.custom_call @tpu_custom_call`, as MLIR text.
 
-use super::colors::alias::{Alias, AliasColors, AliasFaults};
+use super::colors::alias::{Alias, AliasFault};
 use super::colors::carried::sound;
 use super::config::BackendConfig;
 use super::config::sink::{LIST, Layout, Length, Members, Sink, list};
 use super::params::words::SideEffects;
 use super::value::{CallOperand, TensorType, ValueName, tensor};
+use crate::error::Faults;
 use std::fmt;
 
 /// A `stablehlo.custom_call @tpu_custom_call`, printed as JAX 0.12.0.1 prints it: what
@@ -50,7 +51,7 @@ impl<'a> CustomCall<'a> {
     /// bounds, scalar prefetch, inputs ([`Alias::shifted`]).
     ///
     /// # Errors
-    /// [`AliasFaults`]: numbers out of range, an operand or a result aliased twice, or
+    /// Every [`AliasFault`]: numbers out of range, an operand or a result aliased twice, or
     /// arrays that differ in shape or element type.
     ///
     /// ```
@@ -64,7 +65,7 @@ impl<'a> CustomCall<'a> {
         operands: &'a [CallOperand<'a>],
         results: &'a [TensorType<'a>],
         aliases: &'a [Alias],
-    ) -> Result<Self, AliasFaults> {
+    ) -> Result<Self, Faults<AliasFault>> {
         let mut errors = Vec::new();
         for alias in sound(operands.len(), results.len(), aliases, &mut errors) {
             let ends = operands.get(alias.input).zip(results.get(alias.output));
@@ -73,10 +74,7 @@ impl<'a> CustomCall<'a> {
             });
             errors.extend(checked.err());
         }
-        if !errors.is_empty() {
-            let (warnings, colors) = (Vec::new(), AliasColors::default());
-            return Err(AliasFaults { errors, warnings, colors });
-        }
+        Faults::from_iter(errors).into_result()?;
         Ok(Self {
             config,
             operands,
@@ -96,7 +94,7 @@ impl<'a> CustomCall<'a> {
     /// let config = BackendConfig::new(b"");
     /// let call = CustomCall::new(&config, &[], &[], &[])?;
     /// assert!(call.to_mlir().ends_with(" : () -> ()"));
-    /// # Ok::<(), mosaic_memspace::custom_call::AliasFaults>(())
+    /// # Ok::<(), mosaic_memspace::error::Faults<mosaic_memspace::custom_call::AliasFault>>(())
     /// ```
     pub fn to_mlir(&self) -> String {
         let mut length = Length::default();

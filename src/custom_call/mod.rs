@@ -22,7 +22,7 @@ mod params;
 mod value;
 
 pub use call::CustomCall;
-pub use colors::alias::{Alias, AliasColors, AliasFault, AliasFaults, AliasWarning};
+pub use colors::alias::{Alias, AliasColors, AliasFault};
 pub use colors::carried::{HbmSpecs, Placed, alias_colors, jax_alias_colors};
 pub use colors::color::{
     Color, ColorFault, ColorNumber, InputColor, InputColorFault, color, jax_color,
@@ -39,10 +39,10 @@ pub use config::parts::{
 pub use config::read::InvalidConfig;
 pub use config::{BackendConfig, rows::UnknownKey};
 #[cfg(feature = "read")]
-pub use dump::{Dump, DumpFault, DumpedCall, DumpedType, LONGEST_LINE};
+pub use dump::{Dump, DumpFault, DumpedCall, LONGEST_LINE};
 pub use ids::allocator::{AutoAssign, CollectiveIds, IdOptions, IdOrder, IdPolicy, collective_ids};
 pub use ids::collective_id::{CollectiveId, CollectiveIdFault, IdCall};
-pub use params::fault::{ParamFault, ParamFaults};
+pub use params::fault::ParamFault;
 pub use params::functions::{
     ActiveCoresFault, Bound, IterationSpace, MixedCoreTypes, ModuleFunction, active_core_count,
     device_type, jax_active_core_count,
@@ -51,4 +51,4 @@ pub use params::words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
 };
 pub use params::{CallChecks, CompilerParams, KernelFacts, ResolvedParams, VmemLimitBytes};
-pub use value::{CallOperand, NotAValueName, TensorType, ValueName};
+pub use value::{CallOperand, DumpedType, NotAValueName, TensorType, ValueName};

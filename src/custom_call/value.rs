@@ -145,6 +145,15 @@ impl Fault for NotAValueName {
     }
 }
 
+/// The type of an array that a call of a dump takes or gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DumpedType {
+    /// In elements.
+    pub shape: Vec<u64>,
+    /// What it holds; `None` for a type of another kind.
+    pub dtype: Option<Dtype>,
+}
+
 /// An array's type, as MLIR writes it.
 pub(super) fn tensor<S: Sink>(array: TensorType<'_>, sink: &mut S) {
     sink.text("tensor<");

@@ -217,16 +217,12 @@ codes! {
         => "give the kernel a grid, or use the whole array";
     EmitPipelineSpace Error "an emit_pipeline buffer in a space that it cannot have"
         => "put the buffer in vmem or smem; in hbm only over a ref in hbm or any";
-    SubcoreSliceIndivisible Error "a vmem_shared ref whose last extent does not divide among the subcores"
-        => "make the last extent a multiple of the chip's subcores";
 
     // Accesses.
     IllegalAccess Error "a load or store that the core cannot make"
         => "copy the part in use into vmem for vectors, or into smem for scalars";
     IllegalCopy Error "a copy that the core cannot make"
         => "go by a space that both ends can be copied to and from";
-    HazardOverrideUnsupported Error "a hazard override that the ref or the other overrides exclude"
-        => "use one override alone, on a vmem ref";
 
     // Bytes.
     SizeOverflow Error "a size that no 64-bit number holds"

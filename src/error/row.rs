@@ -28,6 +28,8 @@
 /// * `Variant[name: Type];` wraps another fault and says what that says.
 /// * `Variant(name: Type) from ("semantics: {0}");` wraps it with another message, and
 ///   `from at "field" (…)` with another field.
+/// * `Variant { …, fault: Type } by fault ("…");` says more than the fault that it holds,
+///   whose code, help and field it has.
 /// * `pub struct Name { field: Type } => Code ("…") help "…";` is a fault of one row.
 ///
 /// `Debug`, `PartialEq`, `Eq` and the error itself are derived; `From` for what is wrapped.
@@ -46,6 +48,7 @@ macro_rules! faults {
                     $(help $help:literal)? $(help { $($by:tt)* })?
                 )?
                 $(from $(at $from_at:literal)? ($($from:tt)*))?
+                $(by $whose:ident ($($told:tt)*))?
                 ;
             )+
         }
@@ -58,6 +61,7 @@ macro_rules! faults {
                 $(#[$vattr])*
                 $(#[error($($message)*)])?
                 $(#[error($($from)*)])?
+                $(#[error($($told)*)])?
                 $(#[doc = concat!("It is a `", stringify!($same_of), "`.")] #[error(transparent)])?
                 $variant
                 $({ $($(#[$fattr])* $field: $type),+ })?
@@ -75,6 +79,7 @@ macro_rules! faults {
                             $($crate::error::Code::$code)?
                             $($crate::error::Fault::code($same))?
                             $($crate::error::Fault::code($inner))?
+                            $($crate::error::Fault::code($whose))?
                         }
                     )+
                 }
@@ -90,6 +95,7 @@ macro_rules! faults {
                             ))?
                             $($crate::error::Fault::help($same))?
                             $($crate::error::Fault::help($inner))?
+                            $($crate::error::Fault::help($whose))?
                         }
                     )+
                 }
@@ -103,6 +109,7 @@ macro_rules! faults {
                             $($crate::error::faults!(@field $code $($at)?))?
                             $($crate::error::Fault::field($same))?
                             $($crate::error::faults!(@inner $inner $($from_at)?))?
+                            $($crate::error::Fault::field($whose))?
                         }
                     )+
                 }

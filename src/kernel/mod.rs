@@ -13,6 +13,7 @@ pub(crate) use description::{BodyUse, FromBody, UsedAs};
 pub use description::{Kernel, MeshSpec, RefAccess};
 #[cfg(feature = "read")]
 pub(crate) use description::{OnChip, Params};
+pub use fault::KernelFault;
 pub use place::{Place, Step};
 pub use report::{
     Diagnostic, Diagnostics, Fit, Memory, MemoryKind, OperandReport, Report, ScratchReport,

@@ -1,10 +1,11 @@
 //! What a kernel comes to, and everything that is wrong with it.
 
+use super::fault::KernelFault;
 use super::place::Place;
 use crate::attribute::MemorySpaceAttr;
 use crate::core_type::CoreType;
 use crate::custom_call::Color;
-use crate::error::{Code, Fault, Severity};
+use crate::error::{Code, Fault, Faults, Severity};
 use crate::fit::Part;
 use crate::memory_space::Resolved;
 use crate::operand::Semaphore;
@@ -32,6 +33,7 @@ pub struct Report {
     /// The custom call's backend config; `None` when there is an error.
     pub config: Option<String>,
     /// Faults, in the order of the description.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Diagnostic>"))]
     pub diagnostics: Diagnostics,
     /// What in the kernel's body is not understood, by name; it is left out of all else.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", default))]
@@ -202,20 +204,52 @@ pub struct Diagnostic {
     pub message: String,
     /// What would be right.
     pub help: String,
+    /// The fault itself, to be matched; of memory that does not suffice, with its remedies.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub fault: KernelFault,
 }
 
 impl Diagnostic {
     /// The diagnostic of a fault that is at this place.
-    pub fn new(fault: &dyn Fault, at: Place) -> Self {
+    pub fn new(fault: impl Into<KernelFault>, at: Place) -> Self {
+        let fault = fault.into();
         let code = fault.code();
         let (message, help) = (fault.to_string(), fault.help());
-        Self { code, severity: code.severity(), at, message, help }
+        Self { code, severity: code.severity(), at, message, help, fault }
+    }
+}
+
+impl Diagnostic {
+    /// The same, at the field of this place that the fault is about.
+    pub(super) fn within(fault: impl Into<KernelFault>, place: Place) -> Self {
+        let fault = fault.into();
+        let at = match fault.field() {
+            Some(field) => place.field(field),
+            None => place,
+        };
+        Self::new(fault, at)
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+impl Fault for Diagnostic {
+    fn code(&self) -> Code {
+        self.code
+    }
+
+    fn help(&self) -> String {
+        self.help.clone()
+    }
+
+    fn field(&self) -> Option<&'static str> {
+        self.fault.field()
     }
 }
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, severity, at, message, help } = self;
+        let Self { code, severity, at, message, help, fault: _ } = self;
         let at = at.to_string();
         let colon = if at.is_empty() { "" } else { ": " };
         write!(f, "{severity}[{code}]: {at}{colon}{message} ({help})")
@@ -223,67 +257,4 @@ impl fmt::Display for Diagnostic {
 }
 
 /// Every fault of a kernel, in the order of its description.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(transparent))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Diagnostics(Vec<Diagnostic>);
-
-impl Diagnostics {
-    /// Adds a fault.
-    pub(super) fn push(&mut self, fault: &dyn Fault, at: Place) {
-        self.0.push(Diagnostic::new(fault, at));
-    }
-
-    /// Puts them into the order of the description.
-    pub(super) fn sort(&mut self) {
-        self.0.sort_by_key(|diagnostic| diagnostic.at.order());
-    }
-
-    /// Whether the kernel is refused.
-    ///
-    /// ```
-    /// assert!(!mosaic_memspace::kernel::Diagnostics::default().has_errors());
-    /// ```
-    pub fn has_errors(&self) -> bool {
-        self.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
-    }
-
-    /// The faults, one after the other.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::kernel::Diagnostics::default().iter().count(), 0);
-    /// ```
-    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
-        self.0.iter()
-    }
-}
-
-impl<'a> IntoIterator for &'a Diagnostics {
-    type Item = &'a Diagnostic;
-    type IntoIter = std::slice::Iter<'a, Diagnostic>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl IntoIterator for Diagnostics {
-    type Item = Diagnostic;
-    type IntoIter = std::vec::IntoIter<Diagnostic>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-}
-
-/// One a line.
-impl fmt::Display for Diagnostics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.iter().enumerate().try_for_each(|(i, diagnostic)| {
-            let newline = if i == 0 { "" } else { "\n" };
-            write!(f, "{newline}{diagnostic}")
-        })
-    }
-}
-
-impl std::error::Error for Diagnostics {}
+pub type Diagnostics = Faults<Diagnostic>;

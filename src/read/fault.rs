@@ -1,7 +1,7 @@
 //! What makes a description unusable.
 
-use crate::error::{Code, Fault};
-use crate::kernel::{Diagnostic, Place};
+use crate::error::{Code, Fault, Faults, faults};
+use crate::kernel::Place;
 use crate::word::{List, Word, did_you_mean};
 use std::fmt;
 use std::ops::Range;
@@ -50,88 +50,41 @@ impl Fault for InputFault {
     }
 }
 
-/// Without the place in the text.
-impl From<&InputFault> for Diagnostic {
-    fn from(fault: &InputFault) -> Self {
-        Self::new(&fault.fault, fault.at.clone())
+impl InputFault {
+    /// What is wrong, without the place.
+    pub fn message(&self) -> String {
+        self.fault.to_string()
     }
 }
 
 /// Why a JSON text describes no kernel: every fault, in the order of the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InputFaults(pub(super) Vec<InputFault>);
+pub type InputFaults = Faults<InputFault>;
 
-impl InputFaults {
-    /// The faults, one after the other.
-    pub fn iter(&self) -> std::slice::Iter<'_, InputFault> {
-        self.0.iter()
-    }
-}
-
-impl<'a> IntoIterator for &'a InputFaults {
-    type Item = &'a InputFault;
-    type IntoIter = std::slice::Iter<'a, InputFault>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-/// One a line.
-impl fmt::Display for InputFaults {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.iter().enumerate().try_for_each(|(i, fault)| {
-            let newline = if i == 0 { "" } else { "\n" };
-            write!(f, "{newline}{fault}")
-        })
-    }
-}
-
-impl std::error::Error for InputFaults {}
-
-/// What is wrong with a text that should describe a kernel.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum JsonFault {
-    #[error("{found} where {expected} belongs")]
-    NotJson { found: String, expected: &'static str },
-    #[error("`{open}` is never closed")]
-    Unclosed { open: char, close: char },
-    #[error("{found} where {expected} belongs")]
-    WrongValue { found: String, expected: String, doc: &'static str },
-    #[error("unknown field `{field}`")]
-    UnknownField { field: Word, known: Vec<&'static str> },
-    #[error("missing field {}", Either(.fields))]
-    MissingField { fields: Vec<&'static str>, doc: &'static str },
-    #[error("the field `{field}` is there twice")]
-    DuplicateField { field: Word },
-    #[error("the field `{field}` does not go with {with}")]
-    MisplacedField { field: &'static str, with: String },
-}
-
-impl Fault for JsonFault {
-    fn code(&self) -> Code {
-        match self {
-            Self::NotJson { .. } | Self::Unclosed { .. } => Code::NotJson,
-            Self::WrongValue { .. } => Code::WrongValue,
-            Self::UnknownField { .. } => Code::UnknownField,
-            Self::MissingField { .. } => Code::MissingField,
-            Self::DuplicateField { .. } => Code::DuplicateField,
-            Self::MisplacedField { .. } => Code::MisplacedField,
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::NotJson { .. } | Self::DuplicateField { .. } => self.code().mend().to_owned(),
-            Self::Unclosed { close, .. } => format!("close it with `{close}`"),
-            Self::WrongValue { doc, .. } | Self::MissingField { doc, .. } => in_help(doc),
-            Self::UnknownField { field, known } => {
-                let known = known.iter().copied();
-                let all = format!("the fields here are {}", List(known.clone()));
-                did_you_mean(field.as_str(), known, &all)
-            }
-            Self::MisplacedField { field, with } => format!("take out `{field}`, or change {with}"),
-        }
+faults! {
+    /// What is wrong with a text that should describe a kernel.
+    #[derive(Clone)]
+    pub(super) enum JsonFault {
+        NotJson { found: String, expected: &'static str } => NotJson
+          ("{found} where {expected} belongs");
+        Unclosed { open: char, close: char } => NotJson ("`{open}` is never closed")
+          help "close it with `{close}`";
+        WrongValue { found: String, expected: String, doc: &'static str } => WrongValue
+          ("{found} where {expected} belongs")
+          help { in_help(doc) };
+        UnknownField { field: Word, known: Vec<&'static str> } => UnknownField
+          ("unknown field `{field}`")
+          help {
+              let known = known.iter().copied();
+              let all = format!("the fields here are {}", List(known.clone()));
+              did_you_mean(field.as_str(), known, &all)
+          };
+        MissingField { fields: Vec<&'static str>, doc: &'static str } => MissingField
+          ("missing field {}", Either(.fields))
+          help { in_help(doc) };
+        DuplicateField { field: Word } => DuplicateField ("the field `{field}` is there twice");
+        MisplacedField { field: &'static str, with: String } => MisplacedField
+          ("the field `{field}` does not go with {with}")
+          help "take out `{field}`, or change {with}";
     }
 }
 

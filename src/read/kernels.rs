@@ -139,7 +139,7 @@ fn placed(mut faults: Vec<Located>, positions: &mut Positions<'_>) -> InputFault
     faults.sort_by_key(|fault| fault.range.start);
     let placed =
         |Located { fault, at, range }| InputFault { at, span: positions.span(range), fault };
-    InputFaults(faults.into_iter().map(placed).collect())
+    faults.into_iter().map(placed).collect()
 }
 
 impl<'a> Iterator for Kernels<'a> {

@@ -11,6 +11,7 @@ use crate::custom_call::{
     CollectiveId, CompilerParams, CostEstimate, FlagValue, Flags, ParamFault, SideEffects,
     VmemLimitBytes, WrittenFlagValue,
 };
+use crate::error::Fault as _;
 use crate::kernel::{Params, Place, Step};
 use crate::word::Word;
 use std::collections::HashSet;
@@ -74,7 +75,7 @@ impl Json for Params {
         let is_unsound = |name: &str| {
             let is_in =
                 |place: &Place| matches!(place.steps(), [_, Step::Field(it), ..] if *it == name);
-            faults.iter().any(|fault| fault.parameter() == name)
+            faults.iter().any(|fault| fault.field() == Some(name))
                 || words.iter().any(|(place, _)| is_in(place))
         };
         let unsound = value.fields().filter(|(name, ..)| is_unsound(name));

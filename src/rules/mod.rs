@@ -2,13 +2,10 @@
 
 mod accesses;
 mod accumulators;
-mod assumption;
 mod blocks;
 mod copies;
 mod emit_pipeline;
 mod places;
-mod serving;
-mod subcore_slice;
 mod window_attr;
 mod windows;
 
@@ -16,13 +13,10 @@ pub use accesses::{Access, AccessFault, AccessOp, AccessRefusal, AccessShape};
 pub use accumulators::{
     Accumulator, AccumulatorAllocator, AccumulatorFault, AccumulatorFreeOrder, Allocation,
 };
-pub use assumption::{Assumption, Assumptions, HazardFault};
 pub use blocks::{BlockFault, Misaligned, Nearest, Rank1, block_faults, check_block};
 pub use copies::{CopyEnd, CopyFault, CopyRefusal, Dma, DmaMode, Indices, IndicesFault};
 pub use emit_pipeline::{EmitPipelineFault, PipelineBuffer};
 pub use places::{Holding, PlaceFault, check_place, check_scratch};
-pub use serving::{Use, serving_spaces};
-pub use subcore_slice::{SubcoreSliceFault, subcore_slice};
 pub use window_attr::WindowAttr;
 pub use windows::{
     WindowFault, check_host_operand, check_mesh_operand, check_window_space, window_faults,

@@ -202,7 +202,7 @@ pub(crate) fn custom_call(operation: Operation) -> Result<String, Code> {
     let metadata = operation.metadata.as_ref().map(metadata_json);
 
     let mut call = CustomCall::new(&config, &operands, &results, &aliases)
-        .map_err(|faults| faults.errors.first().map_or(Code::AliasMismatch, Fault::code))?;
+        .map_err(|faults| faults.first().map_or(Code::AliasMismatch, Fault::code))?;
     call.kernel_name = operation.kernel_name.as_deref();
     call.kernel_metadata = metadata.as_deref();
     call.side_effects = operation.side_effects.0;

@@ -3,7 +3,7 @@
 use crate::line::Word;
 use mosaic_memspace::custom_call::DimensionSemantics;
 use mosaic_memspace::error::{Code, Fault};
-use mosaic_memspace::{Chip, ChipFacts, CoreMemorySpace, CoreType, MemorySpace, Mesh, MeshError};
+use mosaic_memspace::{Chip, ChipFacts, CoreMemorySpace, CoreType, MemorySpace, Mesh, MeshFault};
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize)]
@@ -26,7 +26,7 @@ enum Described {
 }
 
 impl Described {
-    fn on(&self, chip: &ChipFacts) -> Result<Mesh<'_>, MeshError> {
+    fn on(&self, chip: &ChipFacts) -> Result<Mesh<'_>, MeshFault> {
         match self {
             Self::Tc { axis, num_cores } => Mesh::tensor_core(axis, *num_cores, chip),
             Self::ScScalarSubcore { axis, num_cores } => {

@@ -7,9 +7,9 @@ use crate::grid::{self, Grid};
 use crate::html;
 use crate::input::{Content, Input};
 use crate::shown;
-use crate::snippet;
+use crate::snippet::{self, Told};
 use clap::ValueEnum;
-use mosaic_memspace::error::{Severity, UnknownWord};
+use mosaic_memspace::error::{Fault as _, Severity, UnknownWord};
 use mosaic_memspace::kernel::{Diagnostic, Place, Report};
 use mosaic_memspace::read::{Described, DumpKernel, DumpKernelFault, DumpKernels, Kernels};
 use mosaic_memspace::{Chip, MemrefSpace, Resolved};
@@ -107,7 +107,9 @@ impl Run<'_> {
                 Ok(described) => self.kernel(described, input)?,
                 Err(faults) => self.unusable(|| {
                     for fault in &faults {
-                        let shown = snippet::render(&fault.into(), input, &fault.span, true);
+                        let (message, help) = (&*fault.message(), &*fault.help());
+                        let told = Told { code: fault.code(), at: &fault.at, message, help };
+                        let shown = snippet::render(&told, input, &fault.span, true);
                         anstream::eprintln!("{shown}\n");
                     }
                 })?,
@@ -278,7 +280,7 @@ fn text(
     let colours = grid::colors();
     for diagnostic in &report.diagnostics {
         let span = described.span(&diagnostic.at);
-        writeln!(out, "{}\n", snippet::render(diagnostic, input, &span, colours))?;
+        writeln!(out, "{}\n", snippet::render(&diagnostic.into(), input, &span, colours))?;
     }
     Ok(())
 }

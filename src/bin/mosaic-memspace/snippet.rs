@@ -4,8 +4,8 @@ use crate::input::Input;
 use crate::shown;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
-use mosaic_memspace::error::Severity;
-use mosaic_memspace::kernel::Diagnostic;
+use mosaic_memspace::error::{Code, Severity};
+use mosaic_memspace::kernel::{Diagnostic, Place};
 use mosaic_memspace::read::Span;
 use std::ops::Range;
 
@@ -15,9 +15,24 @@ const FAR: usize = 200;
 /// Bytes of such a line shown on either side of what a diagnostic is about.
 const AROUND: usize = 60;
 
-/// One diagnostic about a part of a text.
-pub(crate) fn render(diagnostic: &Diagnostic, input: &Input, span: &Span, colors: bool) -> String {
-    let level = match diagnostic.severity {
+/// What is wrong, where in a description, and what would be right.
+pub(crate) struct Told<'a> {
+    pub(crate) code: Code,
+    pub(crate) at: &'a Place,
+    pub(crate) message: &'a str,
+    pub(crate) help: &'a str,
+}
+
+impl<'a> From<&'a Diagnostic> for Told<'a> {
+    fn from(diagnostic: &'a Diagnostic) -> Self {
+        let Diagnostic { code, at, message, help, .. } = diagnostic;
+        Self { code: *code, at, message, help }
+    }
+}
+
+/// One fault of a part of a text.
+pub(crate) fn render(told: &Told<'_>, input: &Input, span: &Span, colors: bool) -> String {
+    let level = match told.code.severity() {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
@@ -30,18 +45,18 @@ pub(crate) fn render(diagnostic: &Diagnostic, input: &Input, span: &Span, colors
     let end = range.end.min(shown.end).saturating_sub(shown.start);
     let source = shown::veiled(text.get(shown).unwrap_or_default());
     let name = shown::name(name);
-    let at = shown::cell(&diagnostic.at.to_string());
+    let at = shown::cell(&told.at.to_string());
     let snippet = Snippet::source(&*source)
         .line_start(*line)
         .fold(false)
         .annotation(AnnotationKind::Primary.span(start..end).label(at));
-    let title = level.primary_title(&*diagnostic.message).id(diagnostic.code.as_str());
+    let title = level.primary_title(told.message).id(told.code.as_str());
     let group = if whole_line {
         title.element(snippet.path(&*name))
     } else {
         title.element(Origin::path(&*name).line(*line).char_column(*column)).element(snippet)
     };
-    let report = [group.element(Level::HELP.message(&*diagnostic.help))];
+    let report = [group.element(Level::HELP.message(told.help))];
     let renderer = if colors { Renderer::styled() } else { Renderer::plain() };
     renderer.decor_style(DecorStyle::Ascii).render(&report)
 }

@@ -1,8 +1,9 @@
 //! How aliases carry colors between their two ends.
 
-use super::alias::{Alias, AliasColors, AliasFault, AliasFaults, AliasWarning};
-use super::color::{Color, InputColor, jax_color};
+use super::alias::{Alias, AliasColors, AliasFault};
+use super::color::{Color, ColorFault, InputColor, color, jax_color};
 use crate::core_type::CoreType;
+use crate::error::Faults;
 use crate::memory_space::{MemorySpace, Resolved};
 use crate::operand::Role;
 use crate::resolve::resolve;
@@ -53,15 +54,14 @@ pub enum HbmSpecs {
 }
 
 /// The colors of a kernel's inputs and outputs: those of their annotations, carried
-/// through the aliases from inputs to outputs and then from outputs to inputs.
+/// through the aliases from inputs to outputs and then from outputs to inputs; and every
+/// fault: of the inputs, the outputs, then the aliases, in their order, and at last the
+/// warnings.
 ///
-/// The colors are those of [`jax_color`]. Where JAX has an answer and this function has
-/// one, they are the same. In addition, every alias must name an input and an output that
-/// no other alias names, and there is a warning for every space that JAX loses silently.
-///
-/// # Errors
-/// Every [`AliasFault`], with the warnings: of the inputs, the outputs, then the
-/// aliases, in their order.
+/// The colors are those of [`color`], which asks the same of every space, and every alias
+/// must name an input and an output that no other alias names. In addition there is a
+/// warning for every space that JAX loses silently. A refused alias carries no color, and
+/// in a conflict each value keeps its own.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::{
@@ -73,12 +73,18 @@ pub enum HbmSpecs {
 /// let outputs = [Placed::default()];
 /// let aliases = [Alias { input: 1, output: 0 }];
 /// let tc = CoreType::Tc;
-/// let (colors, warnings) =
-///     alias_colors(&inputs, &outputs, &aliases, tc, HbmSpecs::LeaveUncolored)?;
+/// let (colors, faults) =
+///     alias_colors(&inputs, &outputs, &aliases, tc, HbmSpecs::LeaveUncolored);
 /// assert_eq!(colors.inputs, Some(vec![None, Some(InputColor::Vmem)]));
 /// assert_eq!(colors.outputs, Some(vec![Some(Color::Vmem)]));
-/// assert!(warnings.is_empty());
-/// # Ok::<(), mosaic_memspace::custom_call::AliasFaults>(())
+/// assert!(faults.is_empty());
+///
+/// let aliases = [Alias { input: 2, output: 0 }, Alias { input: 0, output: 4 }];
+/// let (_, faults) = alias_colors(&inputs, &outputs, &aliases, tc, HbmSpecs::LeaveUncolored);
+/// assert_eq!(
+///     faults.to_string(),
+///     "alias 2->0 names input 2 of 2; alias 0->4 names output 4 of 1"
+/// );
 /// ```
 pub fn alias_colors(
     inputs: &[Placed],
@@ -86,29 +92,23 @@ pub fn alias_colors(
     aliases: &[Alias],
     core_type: CoreType,
     hbm_specs: HbmSpecs,
-) -> Result<(AliasColors, Vec<AliasWarning>), AliasFaults> {
-    let mut errors = Vec::new();
-    let own = Own::new(inputs, outputs, core_type, |error| errors.push(error));
-    let sound = sound(inputs.len(), outputs.len(), aliases, &mut errors);
+) -> (AliasColors, Faults<AliasFault>) {
+    let mut faults = Vec::new();
+    let own = Own::new(inputs, outputs, |space| color(space, core_type), |it| faults.push(it));
+    let sound = sound(inputs.len(), outputs.len(), aliases, &mut faults);
 
     let mut sides = own.listed(inputs, outputs);
-    let conflicts = sides.carry_both_ways(inputs.len(), outputs.len(), &sound);
-    errors.extend(conflicts);
+    faults.extend(sides.carry_both_ways(inputs.len(), outputs.len(), &sound));
 
     let unplaced = sides.unplaced(inputs, outputs, core_type);
-    let mut warnings = Vec::new();
     match hbm_specs {
-        HbmSpecs::LeaveUncolored => warnings.extend(unplaced),
+        HbmSpecs::LeaveUncolored => faults.extend(
+            unplaced.iter().map(|&(role, index)| AliasFault::HbmSpecUncolored { role, index }),
+        ),
         HbmSpecs::Color => sides.color_hbm(inputs.len(), outputs.len(), &unplaced, &sound),
     }
-    warnings.extend(sides.lost(inputs, outputs, &own, &sound));
-
-    let colors = sides.handed_over();
-    if errors.is_empty() {
-        Ok((colors, warnings))
-    } else {
-        Err(AliasFaults { errors, warnings, colors })
-    }
+    faults.extend(sides.lost(inputs, outputs, &own, &sound));
+    (sides.handed_over(), faults.into_iter().collect())
 }
 
 /// The colors as JAX has them (`_resolve_memory_spaces`), which lets an input or an
@@ -145,7 +145,8 @@ pub fn jax_alias_colors(
         in_range(*alias, inputs.len(), outputs.len())?;
     }
     let mut errors = Vec::new();
-    let own = Own::new(inputs, outputs, core_type, |error| errors.push(error));
+    let of_space = |space| jax_color(space, core_type);
+    let own = Own::new(inputs, outputs, of_space, |error| errors.push(error));
     // JAX checks the outputs first.
     errors.sort_by_key(|error| error.role() != Some(Role::Output));
     let mut sides = own.listed(inputs, outputs);
@@ -166,12 +167,12 @@ impl Own {
     fn new(
         inputs: &[Placed],
         outputs: &[Placed],
-        core_type: CoreType,
+        of_space: impl Fn(Option<MemorySpace>) -> Result<Option<Color>, ColorFault>,
         mut error: impl FnMut(AliasFault),
     ) -> Self {
         let mut colors = |role, values: &[Placed]| {
             let color = |(index, value): (usize, &Placed)| {
-                jax_color(value.annotated, core_type).unwrap_or_else(|fault| {
+                of_space(value.annotated).unwrap_or_else(|fault| {
                     error(AliasFault::Color { role, index, fault });
                     None
                 })
@@ -267,7 +268,7 @@ impl Sides {
         inputs: &[Placed],
         outputs: &[Placed],
         core_type: CoreType,
-    ) -> Vec<AliasWarning> {
+    ) -> Vec<(Role, usize)> {
         let mut unplaced = Vec::new();
         for (role, values, colors) in [
             (Role::Input, inputs, self.inputs.as_ref()),
@@ -279,7 +280,7 @@ impl Sides {
                     .is_some_and(|space| resolve(space, core_type) == Resolved::HBM);
                 let elsewhere = value.annotated.is_some_and(is_a_memory);
                 if in_hbm && !elsewhere && color_at(colors, index).is_none() {
-                    unplaced.push(AliasWarning::HbmSpecUncolored { role, index });
+                    unplaced.push((role, index));
                 }
             }
         }
@@ -290,16 +291,13 @@ impl Sides {
         &mut self,
         inputs: usize,
         outputs: usize,
-        unplaced: &[AliasWarning],
+        unplaced: &[(Role, usize)],
         aliases: &[Alias],
     ) {
-        for warning in unplaced {
-            match warning {
-                AliasWarning::HbmSpecUncolored { role, index } => match role {
-                    Role::Input => set(&mut self.inputs, inputs, *index, Color::Hbm),
-                    Role::Output => set(&mut self.outputs, outputs, *index, Color::Hbm),
-                },
-                AliasWarning::SpaceLost { .. } => {}
+        for &(role, index) in unplaced {
+            match role {
+                Role::Input => set(&mut self.inputs, inputs, index, Color::Hbm),
+                Role::Output => set(&mut self.outputs, outputs, index, Color::Hbm),
             }
         }
         // This causes no conflict: both ends of an alias have the same color by now.
@@ -313,7 +311,7 @@ impl Sides {
         outputs: &[Placed],
         own: &Own,
         aliases: &[Alias],
-    ) -> Vec<AliasWarning> {
+    ) -> Vec<AliasFault> {
         let mut lost = Vec::new();
         for &alias in aliases {
             for (role, value, own, color) in [
@@ -334,7 +332,7 @@ impl Sides {
                 if let (Some(space), Some(color)) = (memory, color)
                     && own != Some(color)
                 {
-                    lost.push(AliasWarning::SpaceLost { alias, role, space, color });
+                    lost.push(AliasFault::SpaceLost { alias, role, space, color });
                 }
             }
         }
@@ -439,16 +437,21 @@ mod tests {
         outputs: &[Placed],
         aliases: &[Alias],
         hbm_specs: HbmSpecs,
-    ) -> (AliasColors, Vec<AliasWarning>) {
-        alias_colors(inputs, outputs, aliases, CoreType::Tc, hbm_specs).unwrap()
+    ) -> (AliasColors, Vec<AliasFault>) {
+        let (colors, faults) = alias_colors(inputs, outputs, aliases, CoreType::Tc, hbm_specs);
+        assert!(!faults.has_errors(), "{faults}");
+        (colors, faults.into_iter().collect())
     }
 
-    fn refused(inputs: &[Placed], outputs: &[Placed], aliases: &[Alias]) -> AliasFaults {
-        alias_colors(inputs, outputs, aliases, CoreType::Tc, HbmSpecs::LeaveUncolored).unwrap_err()
+    fn refused(inputs: &[Placed], outputs: &[Placed], aliases: &[Alias]) -> Faults<AliasFault> {
+        let specs = HbmSpecs::LeaveUncolored;
+        let (_, faults) = alias_colors(inputs, outputs, aliases, CoreType::Tc, specs);
+        assert!(faults.has_errors(), "{faults}");
+        faults
     }
 
-    fn codes(faults: &AliasFaults) -> Vec<Code> {
-        faults.errors.iter().map(Fault::code).collect()
+    fn codes(faults: &Faults<AliasFault>) -> Vec<Code> {
+        faults.iter().map(Fault::code).collect()
     }
 
     #[test]
@@ -474,7 +477,6 @@ mod tests {
         assert_eq!(warnings.len(), 1);
         let faults = refused(&[HOST, HBM], &[HBM], &[SAME]);
         assert_eq!(codes(&faults), [Code::AliasMemorySpaceConflict]);
-        assert_eq!(faults.warnings, []);
     }
 
     #[test]
@@ -519,16 +521,13 @@ mod tests {
     fn a_number_out_of_range_is_refused_with_the_range() {
         let faults = refused(&[HBM], &[HBM; 3], &[Alias { input: 1, output: 0 }]);
         assert_eq!(codes(&faults), [Code::AliasIndexOutOfRange]);
-        let help = faults.errors.first().unwrap().help();
+        let help = faults.first().unwrap().help();
         assert_eq!(
             help,
             "name an input from 0 to 0; scalar prefetch is counted first, then inputs"
         );
         let faults = refused(&[HBM], &[], &[SAME]);
-        assert_eq!(
-            faults.errors.first().unwrap().help(),
-            "leave the alias out: there is no output"
-        );
+        assert_eq!(faults.first().unwrap().help(), "leave the alias out: there is no output");
         let huge = Alias { input: usize::MAX, output: usize::MAX };
         assert_eq!(codes(&refused(&[HBM], &[], &[huge.shifted(3)])), [Code::AliasIndexOutOfRange]);
     }
@@ -578,12 +577,9 @@ mod tests {
             Code::AliasRepeated,
             Code::AliasMemorySpaceConflict,
             Code::AliasMemorySpaceConflict,
+            Code::AliasSpaceLost,
         ];
         assert_eq!(codes(&faults), expected);
-        assert_eq!(
-            faults.warnings.iter().map(Fault::code).collect::<Vec<_>>(),
-            [Code::AliasSpaceLost]
-        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Colors: the numbers by which XLA knows the memory space of an operand.
 
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault, UnknownWord};
+use crate::error::{Code, Fault, UnknownWord, faults};
 use crate::memory_space::{CoreMemorySpace, MemorySpace, TpuSpace};
 use crate::word::word_impls;
 use std::fmt;
@@ -253,7 +253,7 @@ const fn owned(space: TpuSpace, owner: CoreType) -> Result<Option<Color>, ColorF
         }
         (TpuSpace::Vmem, Tc) => Color::Vmem,
         (TpuSpace::Vmem, ScScalarSubcore | ScVectorSubcore) => {
-            return Err(ColorFault::Vmem(owner));
+            return Err(ColorFault::Vmem { core_type: owner });
         }
         (TpuSpace::Smem, Tc) => Color::Smem,
         (TpuSpace::Smem, ScScalarSubcore) => Color::ScScalarSmem,
@@ -264,47 +264,31 @@ const fn owned(space: TpuSpace, owner: CoreType) -> Result<Option<Color>, ColorF
     }))
 }
 
-/// A memory space that a value cannot be placed in, because XLA has no number for it.
-///
-/// ```
-/// use mosaic_memspace::custom_call::jax_color;
-/// use mosaic_memspace::{CoreMemorySpace, CoreType, MemorySpace};
-///
-/// let vmem = MemorySpace::Core(CoreMemorySpace::VmemOfScVectorSubcore);
-/// assert_eq!(
-///     jax_color(Some(vmem), CoreType::Tc).unwrap_err().to_string(),
-///     "vmem of sc_vector_subcore has no color; only tc's vmem has"
-/// );
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ColorFault {
-    /// vmem of a SparseCore.
-    #[error("vmem of {0} has no color; only tc's vmem has")]
-    Vmem(CoreType),
-    /// Untagged semaphore memory in a vector subcore kernel, which JAX refuses.
-    #[error("untagged semaphore_mem has no color in a sc_vector_subcore kernel")]
-    UntaggedSemaphore,
-}
-
-impl Fault for ColorFault {
-    fn code(&self) -> Code {
-        match self {
-            Self::Vmem(_) => Code::VmemColorUnsupported,
-            Self::UntaggedSemaphore => Code::SemaphoreColorUnsupported,
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::Vmem(_) => {
-                "leave the value in hbm and copy it into vmem inside the kernel".to_owned()
-            }
-            Self::UntaggedSemaphore => {
-                let tagged = Color::ScVectorSemaphoreMem.memory_space();
-                format!("annotate the value with {tagged}, which names its owner")
-            }
-        }
+faults! {
+    /// A memory space that a value cannot be placed in, because XLA has no number for it.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::jax_color;
+    /// use mosaic_memspace::{CoreMemorySpace, CoreType, MemorySpace};
+    ///
+    /// let vmem = MemorySpace::Core(CoreMemorySpace::VmemOfScVectorSubcore);
+    /// assert_eq!(
+    ///     jax_color(Some(vmem), CoreType::Tc).unwrap_err().to_string(),
+    ///     "vmem of sc_vector_subcore has no color; only tc's vmem has"
+    /// );
+    /// ```
+    #[derive(Clone, Copy)]
+    pub enum ColorFault {
+        /// vmem of a SparseCore.
+        Vmem {
+            /// The core that owns it.
+            core_type: CoreType,
+        } => VmemColorUnsupported ("vmem of {core_type} has no color; only tc's vmem has")
+          help "leave the value in hbm and copy it into vmem inside the kernel";
+        /// Untagged semaphore memory in a vector subcore kernel, which JAX refuses.
+        UntaggedSemaphore => SemaphoreColorUnsupported ("untagged semaphore_mem has no color in a sc_vector_subcore kernel")
+          help { let tagged = Color::ScVectorSemaphoreMem.memory_space();
+                format!("annotate the value with {tagged}, which names its owner") };
     }
 }
 

@@ -1,6 +1,6 @@
 //! Compiler flags: names and values that cannot break the JSON they end up in.
 
-use crate::error::{Code, Fault};
+use crate::error::faults;
 use crate::word::Shown;
 use std::collections::HashMap;
 use std::fmt;
@@ -322,44 +322,42 @@ impl Finite {
     }
 }
 
-/// A flag that cannot be written.
-///
-/// ```
-/// use mosaic_memspace::custom_call::{FlagFault, FlagValue};
-/// use mosaic_memspace::error::{Code, Fault};
-///
-/// let error = FlagValue::new("x", f64::NAN.into()).unwrap_err();
-/// assert_eq!(error.to_string(), "value NaN of flag x is not finite: JSON has no text for it");
-/// assert_eq!(error.code(), Code::NonFiniteFlag);
-/// assert_eq!(error.name(), "x");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FlagFault {
-    /// A name that is not its own JSON text.
-    #[error("flag name {} holds {character:?}, which would break the JSON", Shown(name))]
-    NameUnsafe {
+faults! {
+    /// A flag that cannot be written.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{FlagFault, FlagValue};
+    /// use mosaic_memspace::error::{Code, Fault};
+    ///
+    /// let error = FlagValue::new("x", f64::NAN.into()).unwrap_err();
+    /// assert_eq!(error.to_string(), "value NaN of flag x is not finite: JSON has no text for it");
+    /// assert_eq!(error.code(), Code::NonFiniteFlag);
+    /// assert_eq!(error.name(), "x");
+    /// ```
+    #[derive(Clone)]
+    pub enum FlagFault {
+        /// A name that is not its own JSON text.
+        NameUnsafe {
         /// The name as it was given.
         name: String,
         /// The first character that breaks it.
         character: char,
-    },
-    /// An infinite value, or NaN.
-    #[error("value {value} of flag {} is not finite: JSON has no text for it", Shown(name))]
-    NonFinite {
+    } => FlagNameUnsafe at "flags" ("flag name {} holds {character:?}, which would break the JSON", Shown(name));
+        /// An infinite value, or NaN.
+        NonFinite {
         /// The flag's name.
         name: String,
         /// The value.
         value: String,
-    },
-    /// A value of another type.
-    #[error("invalid flag value: {}, of flag {}", Shown(value), Shown(name))]
-    InvalidValue {
+    } => NonFiniteFlag at "flags" ("value {value} of flag {} is not finite: JSON has no text for it", Shown(name));
+        /// A value of another type.
+        InvalidValue {
         /// The flag's name.
         name: String,
         /// The value, in its own text.
         value: String,
-    },
+    } => InvalidFlagValue at "flags" ("invalid flag value: {}, of flag {}", Shown(value), Shown(name));
+    }
 }
 
 impl FlagFault {
@@ -373,20 +371,11 @@ impl FlagFault {
     }
 }
 
-impl Fault for FlagFault {
-    fn code(&self) -> Code {
-        match self {
-            Self::NameUnsafe { .. } => Code::FlagNameUnsafe,
-            Self::NonFinite { .. } => Code::NonFiniteFlag,
-            Self::InvalidValue { .. } => Code::InvalidFlagValue,
-        }
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 mod tests {
     use super::*;
+    use crate::error::{Code, Fault};
 
     #[test]
     fn a_name_is_safe_when_it_is_its_own_json_text() {

@@ -6,12 +6,12 @@ mod types;
 use super::colors::alias::Alias;
 use super::config::BackendConfig;
 use super::config::read::InvalidConfig;
+use super::value::DumpedType;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 use tokens::{Brackets, Escapes, Token, Tokens, unescape};
-pub use types::DumpedType;
 
 /// A dump that is being searched for calls.
 ///

@@ -1,16 +1,8 @@
 //! The types of a call's operands and results, and which of them share a buffer.
 
 use crate::custom_call::colors::alias::Alias;
+use crate::custom_call::value::DumpedType;
 use crate::dtype::Dtype;
-
-/// The type of an array that a call takes or gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DumpedType {
-    /// In elements.
-    pub shape: Vec<u64>,
-    /// What it holds; `None` for a type of another kind.
-    pub dtype: Option<Dtype>,
-}
 
 /// The types of operands and of results; `None` where one is not told.
 pub(super) type Types = [Vec<Option<DumpedType>>; 2];

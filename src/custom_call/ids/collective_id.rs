@@ -1,6 +1,6 @@
 //! Collective ids, and what each call must say about its own.
 
-use crate::error::{Code, Fault};
+use crate::error::faults;
 use crate::word::Shown;
 use std::fmt;
 
@@ -126,96 +126,63 @@ impl<'a> IdCall<'a> {
     }
 }
 
-/// What can be wrong with the collective id of a call.
-///
-/// ```
-/// use mosaic_memspace::custom_call::{IdCall, CollectiveIdFault};
-/// use mosaic_memspace::error::{Code, Fault};
-///
-/// let call = IdCall { has_custom_barrier: true, ..IdCall::new(b"") };
-/// let error = call.check(None).unwrap_err();
-/// assert_eq!(error, CollectiveIdFault::Missing);
-/// assert_eq!(error.code(), Code::MissingCollectiveId);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CollectiveIdFault {
-    /// An id and a tag on one call.
-    #[error(
-        "conflicting collective_id: CompilerParams has {id} but get_barrier_semaphore has tag {}",
-        Shown(tag)
-    )]
-    IdAndTag {
+faults! {
+    /// What can be wrong with the collective id of a call.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{IdCall, CollectiveIdFault};
+    /// use mosaic_memspace::error::{Code, Fault};
+    ///
+    /// let call = IdCall { has_custom_barrier: true, ..IdCall::new(b"") };
+    /// let error = call.check(None).unwrap_err();
+    /// assert_eq!(error, CollectiveIdFault::Missing);
+    /// assert_eq!(error.code(), Code::MissingCollectiveId);
+    /// ```
+    #[derive(Clone)]
+    pub enum CollectiveIdFault {
+        /// An id and a tag on one call.
+        IdAndTag {
         /// The id that the author set.
         id: CollectiveId,
         /// The tag of the barrier semaphore.
         tag: String,
-    },
-    /// More keys than may be assigned an id.
-    #[error("more than {limit} collective ids given out in one module")]
-    TooMany {
-        /// How many keys may be assigned an id.
-        limit: usize,
-    },
-    /// A barrier without an id.
-    #[error("collective_id has to be specified when using a custom barrier")]
-    Missing,
-    /// An id without a barrier.
-    #[error("collective_id has to be unspecified or None when not using a custom barrier")]
-    Unexpected {
-        /// The id.
-        id: CollectiveId,
-    },
-    /// An id set by the author that was assigned before.
-    #[error("collective_id {id} conflicts with one that was given out automatically")]
-    Conflict {
-        /// The id.
-        id: CollectiveId,
-    },
-    /// A number below zero, or of more than 32 bits.
-    #[error("collective_id is {number}; it has to be 0 or more, and below 2^32")]
-    OutOfRange {
-        /// The number.
-        number: i64,
-    },
-}
-
-impl Fault for CollectiveIdFault {
-    fn code(&self) -> Code {
-        match self {
-            Self::IdAndTag { .. } => Code::CollectiveIdAndTag,
-            Self::TooMany { .. } => Code::TooManyCollectiveIds,
-            Self::Missing => Code::MissingCollectiveId,
-            Self::Unexpected { .. } => Code::UnexpectedCollectiveId,
-            Self::Conflict { .. } => Code::CollectiveIdConflict,
-            Self::OutOfRange { .. } => Code::CollectiveIdNegative,
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::IdAndTag { id, tag } => format!(
+    } => CollectiveIdAndTag at "collective_id" ("conflicting collective_id: CompilerParams has {id} but get_barrier_semaphore has tag {}",
+        Shown(tag))
+          help { format!(
                 "leave out collective_id={id} or the tag {}, or set \
                  jax_pallas_auto_assign_collective_ids to override",
                 Shown(tag)
-            ),
-            Self::TooMany { limit } => format!(
-                "give kernels that never overlap the same id or tag, so that {limit} are enough, \
-                 or raise jax_pallas_auto_assign_collective_ids_limit"
-            ),
-            Self::Missing => "give collective_id a number that no kernel running at the same time \
+            ) };
+        /// More keys than may be assigned an id.
+        TooMany {
+        /// How many keys may be assigned an id.
+        limit: usize,
+    } => TooManyCollectiveIds at "collective_id" ("more than {limit} collective ids given out in one module")
+          help "give kernels that never overlap the same id or tag, so that {limit} are enough, \
+                 or raise jax_pallas_auto_assign_collective_ids_limit";
+        /// A barrier without an id.
+        Missing => MissingCollectiveId at "collective_id" ("collective_id has to be specified when using a custom barrier")
+          help "give collective_id a number that no kernel running at the same time \
                               has, or give get_barrier_semaphore a tag, or set \
-                              jax_pallas_auto_assign_collective_ids to yes"
-                .to_owned(),
-            Self::Unexpected { id } => format!(
-                "leave out collective_id={id}, use the barrier semaphore in the kernel, or set \
-                 allow_collective_id_without_custom_barrier"
-            ),
-            Self::Conflict { .. } => {
-                format!("give an id below {BASE}")
-            }
-            Self::OutOfRange { .. } => self.code().mend().to_owned(),
-        }
+                              jax_pallas_auto_assign_collective_ids to yes";
+        /// An id without a barrier.
+        Unexpected {
+        /// The id.
+        id: CollectiveId,
+    } => UnexpectedCollectiveId at "collective_id" ("collective_id has to be unspecified or None when not using a custom barrier")
+          help "leave out collective_id={id}, use the barrier semaphore in the kernel, or set \
+                 allow_collective_id_without_custom_barrier";
+        /// An id set by the author that was assigned before.
+        Conflict {
+        /// The id.
+        id: CollectiveId,
+    } => CollectiveIdConflict at "collective_id" ("collective_id {id} conflicts with one that was given out automatically")
+          help "give an id below {BASE}";
+        /// A number below zero, or of more than 32 bits.
+        OutOfRange {
+        /// The number.
+        number: i64,
+    } => CollectiveIdNegative at "collective_id" ("collective_id is {number}; it has to be 0 or more, and below 2^32");
     }
 }
 
@@ -226,6 +193,7 @@ pub(super) const BASE: u32 = 7000;
 #[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
+    use crate::error::{Code, Fault};
 
     #[test]
     fn ids_have_32_bits() {

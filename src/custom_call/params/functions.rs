@@ -2,7 +2,7 @@
 
 use super::words::{DeviceType, DimensionSemantics};
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault};
+use crate::error::faults;
 
 /// A function of a Mosaic module, as far as the custom call depends on it.
 ///
@@ -214,140 +214,105 @@ fn core_parallel_bound(
     Ok(found.map(|(_, bound)| bound))
 }
 
-/// Functions for a TensorCore and for a SparseCore in one module.
-///
-/// ```
-/// use mosaic_memspace::CoreType;
-/// use mosaic_memspace::custom_call::{ModuleFunction, device_type};
-///
-/// let of = |core_type| ModuleFunction { core_type: Some(core_type), iteration_space: None };
-/// let error = device_type(&[of(CoreType::Tc), of(CoreType::ScScalarSubcore)]).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "a module holds functions for a TensorCore (number 0) and for a SparseCore (number 1)"
-/// );
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a module holds functions for a TensorCore (number {tensor_core}) and for a SparseCore \
-     (number {sparse_core})"
-)]
-#[non_exhaustive]
-pub struct MixedCoreTypes {
-    /// The first function for a TensorCore, counted from 0.
-    pub tensor_core: usize,
-    /// The first function for a SparseCore, counted from 0.
-    pub sparse_core: usize,
-}
-
-impl Fault for MixedCoreTypes {
-    fn code(&self) -> Code {
-        Code::MixedCoreTypes
+faults! {
+    /// Functions for a TensorCore and for a SparseCore in one module.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::custom_call::{ModuleFunction, device_type};
+    ///
+    /// let of = |core_type| ModuleFunction { core_type: Some(core_type), iteration_space: None };
+    /// let error = device_type(&[of(CoreType::Tc), of(CoreType::ScScalarSubcore)]).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "a module holds functions for a TensorCore (number 0) and for a SparseCore (number 1)"
+    /// );
+    /// ```
+    #[derive(Clone, Copy)]
+    pub struct MixedCoreTypes {
+        /// The first function for a TensorCore, counted from 0.
+        pub tensor_core: usize,
+        /// The first function for a SparseCore, counted from 0.
+        pub sparse_core: usize,
     }
+    => MixedCoreTypes
+       ("a module holds functions for a TensorCore (number {tensor_core}) and for a SparseCore \
+         (number {sparse_core})");
 }
 
-/// Functions whose active cores cannot be told. They are counted from 0, and so are
-/// their dimensions.
-///
-/// ```
-/// use mosaic_memspace::custom_call::{
-///     Bound, DimensionSemantics, IterationSpace, ModuleFunction, active_core_count,
-/// };
-/// use mosaic_memspace::error::Fault;
-///
-/// let function = ModuleFunction {
-///     core_type: None,
-///     iteration_space: Some(IterationSpace {
-///         bounds: &[Bound::Dynamic],
-///         semantics: &[DimensionSemantics::CoreParallel],
-///     }),
-/// };
-/// let error = active_core_count(&[function]).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "the bound of core_parallel dimension 0 of function 0 is dynamic"
-/// );
-/// assert_eq!(error.help(), "give the core_parallel dimension a static bound");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ActiveCoresFault {
-    /// Not one semantics for each bound.
-    #[error(
-        "function {function} has {bounds} iteration bounds and {semantics} dimension semantics"
-    )]
-    SemanticsLength {
+faults! {
+    /// Functions whose active cores cannot be told. They are counted from 0, and so are
+    /// their dimensions.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::{
+    ///     Bound, DimensionSemantics, IterationSpace, ModuleFunction, active_core_count,
+    /// };
+    /// use mosaic_memspace::error::Fault;
+    ///
+    /// let function = ModuleFunction {
+    ///     core_type: None,
+    ///     iteration_space: Some(IterationSpace {
+    ///         bounds: &[Bound::Dynamic],
+    ///         semantics: &[DimensionSemantics::CoreParallel],
+    ///     }),
+    /// };
+    /// let error = active_core_count(&[function]).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the bound of core_parallel dimension 0 of function 0 is dynamic"
+    /// );
+    /// assert_eq!(error.help(), "give the core_parallel dimension a static bound");
+    /// ```
+    #[derive(Clone, Copy)]
+    pub enum ActiveCoresFault {
+        /// Not one semantics for each bound.
+        SemanticsLength {
         /// The function.
         function: usize,
         /// How many bounds it has.
         bounds: usize,
         /// How many semantics it has.
         semantics: usize,
-    },
-    /// A number of cores that is not known.
-    #[error("the bound of core_parallel dimension {dimension} of function {function} is dynamic")]
-    DynamicBound {
+    } => SemanticsLengthMismatch ("function {function} has {bounds} iteration bounds and {semantics} dimension semantics")
+          help "give {bounds} dimension semantics, one for each grid axis";
+        /// A number of cores that is not known.
+        DynamicBound {
         /// The function.
         function: usize,
         /// The dimension.
         dimension: usize,
-    },
-    /// More than one `core_parallel` dimension.
-    #[error(
-        "dimensions {} and {} of function {function} are both core_parallel", dimensions[0],
-        dimensions[1]
-    )]
-    Several {
+    } => CoreParallelBoundDynamic ("the bound of core_parallel dimension {dimension} of function {function} is dynamic");
+        /// More than one `core_parallel` dimension.
+        Several {
         /// The function.
         function: usize,
         /// The first two such dimensions.
         dimensions: [usize; 2],
-    },
-    /// Another number of cores than a function before.
-    #[error(
-        "the core_parallel bound of function {function} is {bound}, that of a function before \
-         it {before}"
-    )]
-    BoundsDiffer {
+    } => MultipleCoreParallelDims ("dimensions {} and {} of function {function} are both core_parallel", dimensions[0],
+        dimensions[1])
+          help {
+              let [first, second] = dimensions;
+              format!("make dimension {first} or dimension {second} parallel, arbitrary or subcore_parallel")
+          };
+        /// Another number of cores than a function before.
+        BoundsDiffer {
         /// The function.
         function: usize,
         /// Its bound.
         bound: i64,
         /// The bound of a function before it.
         before: i64,
-    },
-}
-
-impl Fault for ActiveCoresFault {
-    fn code(&self) -> Code {
-        match self {
-            Self::SemanticsLength { .. } => Code::SemanticsLengthMismatch,
-            Self::DynamicBound { .. } => Code::CoreParallelBoundDynamic,
-            Self::Several { .. } => Code::MultipleCoreParallelDims,
-            Self::BoundsDiffer { .. } => Code::CoreParallelBoundsDiffer,
-        }
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::SemanticsLength { bounds, .. } => {
-                format!("give {bounds} dimension semantics, one for each grid axis")
-            }
-            Self::DynamicBound { .. } => self.code().mend().to_owned(),
-            Self::Several { dimensions: [first, second], .. } => format!(
-                "make dimension {first} or dimension {second} parallel, arbitrary or \
-                 subcore_parallel"
-            ),
-            Self::BoundsDiffer { before, .. } => {
-                format!("give the core_parallel dimension the bound {before} in every function")
-            }
-        }
+    } => CoreParallelBoundsDiffer ("the core_parallel bound of function {function} is {bound}, that of a function before \
+         it {before}")
+          help "give the core_parallel dimension the bound {before} in every function";
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{Code, Fault};
     use DimensionSemantics::{Arbitrary, CoreParallel};
 
     fn on<'a>(bounds: &'a [Bound], semantics: &'a [DimensionSemantics]) -> ModuleFunction<'a> {

@@ -23,7 +23,7 @@ impl CompilerParams {
     ///     "{\"custom_call_config\": {\"body\": \"YSBtb2R1bGU=\", \"serialization_format\": 1, \
     ///      \"needs_layout_passes\": true}}"
     /// );
-    /// # Ok::<(), mosaic_memspace::custom_call::ParamFaults>(())
+    /// # Ok::<(), mosaic_memspace::error::Faults<mosaic_memspace::custom_call::ParamFault>>(())
     /// ```
     pub fn backend_config<'a>(
         &self,

@@ -9,7 +9,8 @@ use super::config::flags::Flags;
 use super::ids::allocator::{CollectiveIds, IdOptions, IdPolicy};
 use super::ids::collective_id::{CollectiveId, IdCall};
 use crate::core_type::CoreType;
-use fault::{ParamFault, ParamFaults};
+use crate::error::Faults;
+use fault::{ParamFault, in_jax_order};
 use functions::{Bound, IterationSpace, ModuleFunction, active_core_count};
 use std::num::NonZeroU64;
 use words::{DeviceType, DimensionSemantics, OptLevel, SideEffects, Tiling};
@@ -124,7 +125,7 @@ impl CompilerParams {
     /// params.opt_level = Some(OptLevel::O2);
     /// params.collective_id = Some(5.into());
     /// let faults = params.validate(&KernelFacts::new(CoreType::Tc)).unwrap_err();
-    /// let messages: Vec<_> = faults.all().iter().map(ToString::to_string).collect();
+    /// let messages: Vec<_> = faults.iter().map(ToString::to_string).collect();
     /// assert_eq!(
     ///     messages,
     ///     [
@@ -133,7 +134,7 @@ impl CompilerParams {
     ///     ]
     /// );
     /// ```
-    pub fn validate(&self, kernel: &KernelFacts<'_>) -> Result<ResolvedParams, ParamFaults> {
+    pub fn validate(&self, kernel: &KernelFacts<'_>) -> Result<ResolvedParams, Faults<ParamFault>> {
         let mut ids = CollectiveIds::new(IdOptions::new(IdPolicy::default()), &[self.call(kernel)]);
         self.validate_in(kernel, &mut ids)
     }
@@ -158,13 +159,13 @@ impl CompilerParams {
     /// let mut ids = CollectiveIds::new(options, &[params.call(&kernel)]);
     /// let resolved = params.validate_in(&kernel, &mut ids)?;
     /// assert_eq!(resolved.collective_id, Some(7000.into()));
-    /// # Ok::<(), mosaic_memspace::custom_call::ParamFaults>(())
+    /// # Ok::<(), mosaic_memspace::error::Faults<mosaic_memspace::custom_call::ParamFault>>(())
     /// ```
     pub fn validate_in<'a>(
         &self,
         kernel: &KernelFacts<'a>,
         ids: &mut CollectiveIds<'a>,
-    ) -> Result<ResolvedParams, ParamFaults> {
+    ) -> Result<ResolvedParams, Faults<ParamFault>> {
         let mut errors = Vec::new();
         let active_core_count = noted(self.active_core_count(kernel), &mut errors).flatten();
         let tiling = Tiling::resolve(self.use_tc_tiling_on_sc, kernel.core_type);
@@ -173,7 +174,7 @@ impl CompilerParams {
         let collective_id = noted(id, &mut errors).flatten();
         let device_type = DeviceType::of(kernel.core_type);
         errors.extend(sparse_core_only(device_type, tiling, self.opt_level));
-        ParamFaults::unless_empty(errors)?;
+        in_jax_order(errors).into_result()?;
         Ok(ResolvedParams {
             collective_id,
             tiling,
@@ -298,7 +299,7 @@ impl KernelFacts<'_> {
 /// let resolved = CompilerParams::default().validate(&kernel)?;
 /// assert_eq!(resolved.tiling, Some(Tiling::Compact));
 /// assert_eq!(resolved.device_type, Some(DeviceType::SparseCore));
-/// # Ok::<(), mosaic_memspace::custom_call::ParamFaults>(())
+/// # Ok::<(), mosaic_memspace::error::Faults<mosaic_memspace::custom_call::ParamFault>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -352,7 +353,7 @@ impl CallChecks {
     /// ```
     /// assert!(mosaic_memspace::custom_call::CallChecks::default().check().is_ok());
     /// ```
-    pub fn check(&self) -> Result<(), ParamFaults> {
+    pub fn check(&self) -> Result<(), Faults<ParamFault>> {
         let call = IdCall {
             has_custom_barrier: self.has_custom_barrier,
             allow_collective_id_without_custom_barrier: self
@@ -362,7 +363,7 @@ impl CallChecks {
         let mut errors = Vec::new();
         noted(call.check(self.collective_id).map_err(ParamFault::from), &mut errors);
         errors.extend(sparse_core_only(self.device_type, self.tiling, self.opt_level));
-        ParamFaults::unless_empty(errors)
+        in_jax_order(errors).into_result()
     }
 }
 
@@ -430,8 +431,8 @@ mod tests {
     use crate::custom_call::{CollectiveIdFault, FlagValue, WrittenFlagValue};
     use crate::error::{Code, Fault};
 
-    fn codes(faults: &ParamFaults) -> Vec<Code> {
-        faults.all().iter().map(Fault::code).collect()
+    fn codes(faults: &Faults<ParamFault>) -> Vec<Code> {
+        faults.iter().map(Fault::code).collect()
     }
 
     fn tensor_core(change: impl FnOnce(&mut CompilerParams)) -> Vec<Code> {
@@ -540,20 +541,21 @@ mod tests {
 
     #[test]
     fn jaxs_first_is_found_among_faults_that_jax_does_not_see() {
-        let mut faults = ParamFaults::from(VmemLimitBytes::new(-1).unwrap_err());
-        assert_eq!(faults.jax_first(), None);
+        let mut faults = vec![VmemLimitBytes::new(-1).unwrap_err()];
+        let first = |faults: &[ParamFault]| {
+            let ordered = in_jax_order(faults.to_vec());
+            ordered.iter().find(|fault| fault.is_jax()).map(Fault::code)
+        };
+        assert_eq!(first(&faults), None);
         let written: [(&str, WrittenFlagValue); 3] =
             [("a", f64::NAN.into()), ("b", "no".into()), ("\"", 1.into())];
         let flags = Flags::from_written(written).unwrap_err();
         faults.extend(flags.into_iter().map(ParamFault::from));
-        assert_eq!(faults.jax_first().map(Fault::code), Some(Code::InvalidFlagValue));
+        assert_eq!(first(&faults), Some(Code::InvalidFlagValue));
         let checks = CallChecks { tiling: Some(Tiling::SparseCore), ..CallChecks::default() };
         faults.extend(checks.check().unwrap_err());
-        assert_eq!(faults.jax_first().map(Fault::code), Some(Code::TilingOnlyForSparseCore));
         faults.extend([CollectiveIdFault::OutOfRange { number: -1 }.into()]);
-        assert_eq!(faults.all().len(), 6);
-        assert_eq!(faults.jax_first().map(Fault::code), Some(Code::TilingOnlyForSparseCore));
-        assert_eq!(faults.to_string().matches("; ").count(), 5 + 2, "two messages have one too");
+        assert_eq!((first(&faults), faults.len()), (Some(Code::TilingOnlyForSparseCore), 6));
     }
 
     #[test]
@@ -565,7 +567,7 @@ mod tests {
             ..CallChecks::default()
         };
         let faults = checks.check().unwrap_err();
-        let messages: Vec<_> = faults.all().iter().map(ToString::to_string).collect();
+        let messages: Vec<_> = faults.iter().map(ToString::to_string).collect();
         assert_eq!(
             messages,
             [
@@ -574,7 +576,7 @@ mod tests {
                 "explicit opt_level is only supported for SparseCore kernels.",
             ]
         );
-        let helps: Vec<_> = faults.all().iter().map(Fault::help).collect();
+        let helps: Vec<_> = faults.iter().map(Fault::help).collect();
         for (help, named) in helps.iter().zip(["collective_id=5", "TILING_COMPACT", "opt_level=O2"])
         {
             assert!(help.contains(named), "{help}");
@@ -603,7 +605,7 @@ mod tests {
             (Tiling::resolve(Some(true), CoreType::Tc).unwrap_err().into(), "use_tc_tiling_on_sc"),
         ];
         for (error, name) in names {
-            assert_eq!(error.parameter(), name);
+            assert_eq!(error.field(), Some(name));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The words that compiler parameters take.
 
 use crate::core_type::CoreType;
-use crate::error::{Code, Fault, words};
+use crate::error::{faults, words};
 use crate::mesh::Mesh;
 
 words! {
@@ -58,7 +58,7 @@ impl Mesh<'_> {
     /// use mosaic_memspace::{Chip, Mesh};
     /// let mesh = Mesh::scalar_subcore("core", None, Chip::V6e.facts())?;
     /// assert_eq!(mesh.dimension_semantics(), [DimensionSemantics::CoreParallel]);
-    /// # Ok::<(), mosaic_memspace::MeshError>(())
+    /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn dimension_semantics(&self) -> &'static [DimensionSemantics] {
         match self.core_type() {
@@ -190,31 +190,30 @@ impl Tiling {
     ) -> Result<Option<Self>, TcTilingFlagOnTensorCore> {
         match (core_type.is_sparse_core(), use_tc_tiling_on_sc) {
             (false, None) => Ok(None),
-            (false, Some(value)) => Err(TcTilingFlagOnTensorCore(value)),
+            (false, Some(value)) => Err(TcTilingFlagOnTensorCore { flag: value }),
             (true, None | Some(true)) => Ok(Some(Self::Compact)),
             (true, Some(false)) => Ok(Some(Self::SparseCore)),
         }
     }
 }
 
-/// `use_tc_tiling_on_sc` given to a TensorCore kernel.
-///
-/// ```
-/// use mosaic_memspace::CoreType;
-/// use mosaic_memspace::custom_call::Tiling;
-/// assert_eq!(
-///     Tiling::resolve(Some(true), CoreType::Tc).unwrap_err().to_string(),
-///     "use_tc_tiling_on_sc=True is not supported for TC kernels"
-/// );
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("use_tc_tiling_on_sc={} is not supported for TC kernels", if *.0 { "True" } else { "False" })]
-pub struct TcTilingFlagOnTensorCore(bool);
-
-impl Fault for TcTilingFlagOnTensorCore {
-    fn code(&self) -> Code {
-        Code::TcTilingFlagOnTensorCore
+faults! {
+    /// `use_tc_tiling_on_sc` given to a TensorCore kernel.
+    ///
+    /// ```
+    /// use mosaic_memspace::CoreType;
+    /// use mosaic_memspace::custom_call::Tiling;
+    /// assert_eq!(
+    ///     Tiling::resolve(Some(true), CoreType::Tc).unwrap_err().to_string(),
+    ///     "use_tc_tiling_on_sc=True is not supported for TC kernels"
+    /// );
+    /// ```
+    #[derive(Clone, Copy)]
+    pub struct TcTilingFlagOnTensorCore {
+        flag: bool,
     }
+    => TcTilingFlagOnTensorCore at "use_tc_tiling_on_sc"
+       ("use_tc_tiling_on_sc={} is not supported for TC kernels", if *flag { "True" } else { "False" });
 }
 
 words! {

@@ -15,7 +15,7 @@ impl Pass<'_> {
             match *used {
                 UsedAs::Access { access, space } => {
                     if let Err(fault) = access.check(space, core_type, self.target.chip) {
-                        self.push(&fault, place.clone());
+                        self.push(fault, place.clone());
                     }
                 }
                 UsedAs::Copy { dma, src, dst } => {
@@ -29,7 +29,7 @@ impl Pass<'_> {
                 RefAccess::Local { access, r#ref } => {
                     let Some(space) = self.space_of(r#ref, &place, "ref") else { continue };
                     if let Err(fault) = access.check(space, core_type, self.target.chip) {
-                        self.push(&fault, place);
+                        self.push(fault, place);
                     }
                 }
                 RefAccess::Dma { dma, src, dst, indices } => {
@@ -53,7 +53,7 @@ impl Pass<'_> {
         place: Place,
     ) {
         if let Err(fault) = dma.check(src, dst, core_type, self.target.chip) {
-            self.push(&fault, place);
+            self.push(fault, place);
         }
     }
 
@@ -66,13 +66,13 @@ impl Pass<'_> {
         // A gather or a scatter without a ref takes its indices from a vector.
         let Some(name) = name else { return };
         match self.refs.get(name) {
-            Err(fault) => self.push(&fault, place),
+            Err(fault) => self.push(fault, place),
             Ok(Entered {
                 rank, dtype: Some(dtype), resolved: Some(space), sound: true, ..
             }) => {
                 let indices = Indices { end, space: Some(*space), rank: *rank, dtype: *dtype };
                 if let Err(fault) = dma.check_indices(indices) {
-                    self.push(&fault, place);
+                    self.push(fault, place);
                 }
             }
             Ok(_) => {} // has its fault already
@@ -85,7 +85,7 @@ impl Pass<'_> {
         match self.refs.get(name) {
             Ok(found) => found.resolved.filter(|_| found.sound),
             Err(fault) => {
-                self.push(&fault, place.clone().field(field));
+                self.push(fault, place.clone().field(field));
                 None
             }
         }

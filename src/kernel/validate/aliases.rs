@@ -2,10 +2,9 @@
 
 use super::Pass;
 use crate::custom_call::{
-    Alias, AliasFault, AliasFaults, AliasWarning, Color, HbmSpecs, InputColor, Placed, alias_colors,
+    Alias, AliasFault, Color, HbmSpecs, InputColor, Placed, alias_colors, color, jax_color,
 };
 use crate::dtype::Dtype;
-use crate::error::Fault;
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::operand::{Form, Role};
@@ -35,20 +34,20 @@ impl<'k> Pass<'k> {
                     let alias = Alias { input, output };
                     let types = (inputs.get(input), outputs.get(output));
                     if let Err(fault) = check_types(alias, types) {
-                        self.push(&fault, place.clone());
+                        self.push(fault, place.clone());
                     }
                     aliases.push(alias);
                     places.insert(alias, place); // of a repeated one, the later
                 }
                 (Err(_), _) | (_, Err(_)) => {
                     let fault = KernelFault::NegativeAlias { input: *input, output: *output };
-                    self.push(&fault, place);
+                    self.push(fault, place);
                 }
             }
         }
         let ends =
             |values: &[Value<'_>]| -> Vec<_> { values.iter().map(|value| value.placed).collect() };
-        let colors = alias_colors(
+        let (colors, faults) = alias_colors(
             &ends(&inputs),
             &ends(&outputs),
             &aliases,
@@ -64,10 +63,6 @@ impl<'k> Pass<'k> {
             place.unwrap_or_default()
         };
         let of_alias = |alias: &Alias| places.get(alias).cloned().unwrap_or_default();
-        let (colors, errors, warnings) = match colors {
-            Ok((colors, warnings)) => (colors, Vec::new(), warnings),
-            Err(AliasFaults { errors, warnings, colors, .. }) => (colors, errors, warnings),
-        };
         for (value, color) in inputs.iter().zip(colors.inputs.iter().flatten()) {
             self.color(value.listed, color.map(InputColor::color));
         }
@@ -75,22 +70,28 @@ impl<'k> Pass<'k> {
             self.color(value.listed, *color);
         }
         self.colors = colors;
-        for fault in errors {
+        for fault in faults {
             let place = match &fault {
                 AliasFault::Color { role, index, .. } => of_value(*role, *index, "annotated"),
+                AliasFault::HbmSpecUncolored { role, index } => of_value(*role, *index, "space"),
                 AliasFault::OutOfRange { alias, .. }
                 | AliasFault::Repeated { alias, .. }
                 | AliasFault::Conflict { alias, .. }
-                | AliasFault::Mismatch { alias, .. } => of_alias(alias),
+                | AliasFault::Mismatch { alias, .. }
+                | AliasFault::SpaceLost { alias, .. } => of_alias(alias),
             };
-            self.push(&fault, place);
+            self.push(fault, place);
         }
-        for warning in warnings {
-            let place = match &warning {
-                AliasWarning::SpaceLost { alias, .. } => of_alias(alias),
-                AliasWarning::HbmSpecUncolored { role, index } => of_value(*role, *index, "space"),
-            };
-            self.push(&warning as &dyn Fault, place);
+        // What only JAX refuses is refused all the same.
+        for (role, values) in [(Role::Input, &inputs), (Role::Output, &outputs)] {
+            for (index, value) in values.iter().enumerate() {
+                let space = value.placed.annotated;
+                if let (Err(fault), Ok(_)) = (jax_color(space, core_type), color(space, core_type))
+                {
+                    let fault = AliasFault::Color { role, index, fault };
+                    self.push(fault, value.place.clone().field("annotated"));
+                }
+            }
         }
     }
 

@@ -53,7 +53,7 @@ impl<'k> Pass<'k> {
         self.refs = refs;
         match fit {
             Ok(fit) => self.report.fit = Some(fit),
-            Err(fault) => self.push(&fault, Place::kernel()),
+            Err(fault) => self.push(fault, Place::kernel()),
         }
     }
 
@@ -132,7 +132,7 @@ impl<'k> Pass<'k> {
                 Err(fault) => {
                     let of_dtype = fault.code() == Code::UnsupportedDtype;
                     let place = entered.place.clone();
-                    self.push(&fault, if of_dtype { place.field("dtype") } else { place });
+                    self.push(fault, if of_dtype { place.field("dtype") } else { place });
                 }
             }
         }
@@ -211,16 +211,16 @@ impl<'k> Pass<'k> {
         };
         match fault {
             FitFault::VmemLimitClamped { .. } | FitFault::VmemLimitNotPositive { .. } => {
-                self.push_in(fault, &Place::list("params"));
+                self.push_in(fault.clone(), &Place::list("params"));
             }
             FitFault::ColoredOperandsOverflow { largest, .. } => {
-                self.push_in(fault, &at_largest(largest));
+                self.push_in(fault.clone(), &at_largest(largest));
             }
             FitFault::VmemOverflow { .. }
             | FitFault::SmemOverflow { .. }
             | FitFault::SparseCorePoolOverflow { .. }
             | FitFault::VmemTight { .. }
-            | FitFault::SmemTight { .. } => self.push(fault, at_largest(parts)),
+            | FitFault::SmemTight { .. } => self.push(fault.clone(), at_largest(parts)),
         }
     }
 

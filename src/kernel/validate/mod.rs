@@ -116,7 +116,7 @@ impl<'k> Pass<'k> {
         pass.memory();
         let body = kernel.from_body.iter();
         pass.report.not_understood = body.flat_map(|body| &body.not_understood).cloned().collect();
-        pass.report.diagnostics.sort();
+        pass.report.diagnostics.sort_by_key(|diagnostic| diagnostic.at.order());
         if let Some(params) = &pass.params
             && kernel.from_body.is_none()
             && !pass.report.diagnostics.has_errors()

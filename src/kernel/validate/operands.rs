@@ -4,10 +4,10 @@ use super::Pass;
 use super::refs::{Described, Entered};
 use crate::attribute::MemorySpaceAttr;
 use crate::core_type::CoreType;
-use crate::error::Fault;
+use crate::error::UnknownWord;
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
-use crate::kernel::report::OperandReport;
+use crate::kernel::report::{Diagnostic, OperandReport};
 use crate::memory_space::{MemorySpace, Resolved};
 use crate::operand::{Form, Operand, Prefetch, ResolvedOperand};
 use crate::rules::{
@@ -109,15 +109,16 @@ impl<'k> Pass<'k> {
             // Its blocks and windows were checked when the body was made, but for their space.
             let of_space = |fault: &WindowFault| matches!(fault, WindowFault::Space { .. });
             let fault = windows.into_iter().find(of_space).filter(|_| !told);
-            if let Some(fault) = &fault {
+            let is_refused = fault.is_some();
+            if let Some(fault) = fault {
                 self.push_in(fault, place);
             }
-            return !told && fault.is_none();
+            return !told && !is_refused;
         }
         let windows: Vec<_> = windows.collect();
         if !told && form == Form::Pipelined {
             for fault in block_faults(operand, chip.filter(|_| dtype_is_known)) {
-                self.push_in(&fault, place);
+                self.push_in(fault, place);
                 told = true;
             }
         }
@@ -137,28 +138,25 @@ impl<'k> Pass<'k> {
             }
             told |= of_block;
             sound &= !of_block;
-            self.push_in(&fault, place);
+            self.push_in(fault, place);
         }
         sound
     }
 
     /// Whether the space is none of this core's, or no memref's; that is reported.
     fn place_fault(&mut self, space: Resolved, core_type: CoreType, place: &Place) -> bool {
-        let refused: Option<Box<dyn Fault>> = match check_place(space, core_type, self.target.chip)
-        {
-            Err(fault) => Some(Box::new(fault)),
+        let refused: Option<KernelFault> = match check_place(space, core_type, self.target.chip) {
+            Err(fault) => Some(fault.into()),
             Ok(()) => match space {
-                Resolved::Acc(_) => Some(Box::new(KernelFault::NoMemref { space })),
-                Resolved::Memref(space) => match MemorySpaceAttr::new(space) {
-                    Err(fault) => Some(Box::new(fault)),
-                    Ok(_) => None,
-                },
+                Resolved::Acc(_) => Some(KernelFault::NoMemref { space }),
+                Resolved::Memref(space) => MemorySpaceAttr::new(space).err().map(Into::into),
             },
         };
-        if let Some(fault) = &refused {
-            self.push(&**fault, place.clone().field("space"));
+        let is_refused = refused.is_some();
+        if let Some(fault) = refused {
+            self.push(fault, place.clone().field("space"));
         }
-        refused.is_some()
+        is_refused
     }
 
     /// The value of a word, or the fault of one that is unknown.
@@ -169,31 +167,24 @@ impl<'k> Pass<'k> {
         field: &'static str,
     ) -> Option<T>
     where
-        T: FromStr<Err: Fault> + Copy,
+        T: FromStr<Err = UnknownWord> + Copy,
     {
         match word {
             Spelled::Known(value) => Some(*value),
             Spelled::Unknown(fault) => {
-                self.push(fault, place.clone().field(field));
+                self.push(fault.clone(), place.clone().field(field));
                 None
             }
         }
     }
 
-    pub(super) fn push(&mut self, fault: &dyn Fault, at: Place) {
-        self.report.diagnostics.push(fault, at);
+    pub(super) fn push(&mut self, fault: impl Into<KernelFault>, at: Place) {
+        self.report.diagnostics.push(Diagnostic::new(fault, at));
     }
 
     /// Reports a fault at the field of this place that it is about.
-    pub(super) fn push_in(&mut self, fault: &dyn Fault, place: &Place) {
-        let place = place.clone();
-        self.push(
-            fault,
-            match fault.field() {
-                Some(field) => place.field(field),
-                None => place,
-            },
-        );
+    pub(super) fn push_in(&mut self, fault: impl Into<KernelFault>, place: &Place) {
+        self.report.diagnostics.push(Diagnostic::within(fault, place.clone()));
     }
 }
 

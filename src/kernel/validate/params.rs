@@ -12,7 +12,7 @@ impl Pass<'_> {
             self.param(fault);
         }
         for (place, fault) in &self.kernel.params.words {
-            self.push(fault, place.clone());
+            self.push(fault.clone(), place.clone());
         }
         let Some(core_type) = self.target.core_type else { return };
         let bound = |extent: &Option<u64>| match extent {
@@ -33,9 +33,9 @@ impl Pass<'_> {
             Ok(params) => self.params = Some(params),
             Err(faults) => {
                 let reported = &self.kernel.params.faults;
-                for fault in faults.all() {
+                for fault in &faults {
                     // What could not be read is absent to the rules: that is no second fault.
-                    if reported.iter().all(|other| other.parameter() != fault.parameter()) {
+                    if reported.iter().all(|other| other.field() != fault.field()) {
                         self.param(fault);
                     }
                 }
@@ -44,7 +44,6 @@ impl Pass<'_> {
     }
 
     fn param(&mut self, fault: &ParamFault) {
-        let place = Place::list("params").field(fault.parameter());
-        self.push(fault as &dyn Fault, place);
+        self.push_in(fault.clone(), &Place::list("params"));
     }
 }

@@ -3,6 +3,7 @@
 use super::Pass;
 use super::refs::{Described, Entered};
 use crate::dtype::Dtype;
+use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
 use crate::kernel::report::{ScratchReport, attribute};
 use crate::memory_space::{MemorySpace, MemrefSpace, Resolved};
@@ -39,7 +40,7 @@ impl Pass<'_> {
         let name = spec.name.as_deref().unwrap_or_default();
         let source = match self.refs.get(name) {
             Ok(found) => found.source(),
-            Err(fault) => return self.push(&fault, place.field("ref")),
+            Err(fault) => return self.push(fault, place.field("ref")),
         };
         let Some(source) = source else { return };
         let spec =
@@ -50,7 +51,7 @@ impl Pass<'_> {
         let buffer = match PipelineBuffer::new(&spec, Some(source.space), grid) {
             Ok(Some(buffer)) => buffer,
             Ok(None) => return,
-            Err(fault) => return self.push_in(&fault, &place),
+            Err(fault) => return self.push_in(fault, &place),
         };
         let resolved = Resolved::Memref(MemrefSpace::Tpu(buffer.space));
         let name = place.to_string();
@@ -83,16 +84,14 @@ impl Pass<'_> {
         let of_map = |fault: &WindowFault| {
             matches!(fault, WindowFault::RankMismatch { .. } | WindowFault::AxisOutOfRange { .. })
         };
-        let blocks: Vec<_> = block_faults(&spec, None).filter(of_block).collect();
+        let blocks = block_faults(&spec, None).filter(of_block).map(KernelFault::from);
         let maps = window_faults(&spec, grid, Form::Pipelined, core_type);
-        let maps: Vec<_> = maps.filter(of_map).collect();
-        for fault in &blocks {
+        let faults: Vec<_> = blocks.chain(maps.filter(of_map).map(Into::into)).collect();
+        let is_refused = !faults.is_empty();
+        for fault in faults {
             self.push_in(fault, place);
         }
-        for fault in &maps {
-            self.push_in(fault, place);
-        }
-        !blocks.is_empty() || !maps.is_empty()
+        is_refused
     }
 }
 

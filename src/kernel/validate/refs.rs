@@ -4,9 +4,10 @@ use super::Pass;
 use crate::dtype::Dtype;
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
+use crate::kernel::report::Diagnostic;
 use crate::memory_space::Resolved;
 use crate::operand::{Operand, Prefetch, Scratch};
-use crate::word::{List, Shown, Word};
+use crate::word::{List, Shown};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -43,7 +44,7 @@ impl<'k> Refs<'k> {
     const SHOWN: usize = 10;
 
     pub(super) fn get(&self, name: &str) -> Result<&Entered<'k>, KernelFault> {
-        let unknown = || KernelFault::UnknownRef { name: Word::new(name), known: self.known() };
+        let unknown = || KernelFault::UnknownRef { name: name.into(), known: self.known() };
         self.find(name).ok_or_else(unknown)
     }
 
@@ -74,10 +75,10 @@ impl<'k> Pass<'k> {
             Entry::Occupied(entry) => {
                 let first = self.refs.all.get(*entry.get()).map(|first| first.place.to_string());
                 let fault = KernelFault::DuplicateName {
-                    name: Word::new(&entered.name),
-                    first: Word::new(&first.unwrap_or_default()),
+                    name: entered.name.as_str().into(),
+                    first: first.unwrap_or_default().into(),
                 };
-                self.report.diagnostics.push(&fault, entered.place.clone().field("name"));
+                self.report.diagnostics.push(Diagnostic::within(fault, entered.place.clone()));
             }
         }
         self.refs.all.push(entered);

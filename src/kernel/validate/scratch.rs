@@ -55,7 +55,7 @@ impl<'k> Pass<'k> {
                         (Resolved::Acc(_) | Resolved::Memref(_), _, _) => true,
                     },
                     Err(fault) => {
-                        self.push(&fault, place.clone().field("space"));
+                        self.push(fault, place.clone().field("space"));
                         false
                     }
                 }
@@ -84,7 +84,7 @@ impl<'k> Pass<'k> {
         place: &Place,
     ) {
         if let Err(fault) = accumulators.allocate(&scratch.shape, dtype, mxu_id) {
-            self.push_in(&fault, place);
+            self.push_in(fault, place);
         }
     }
 }

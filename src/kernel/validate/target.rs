@@ -5,11 +5,11 @@ use crate::core_type::CoreType;
 use crate::kernel::description::{Kernel, MeshSpec, OnChip};
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
-use crate::kernel::report::Diagnostics;
-use crate::mesh::{CoresOf, MeshError, at_least_one};
+use crate::kernel::report::{Diagnostic, Diagnostics};
+use crate::mesh::{CoresOf, MeshFault, at_least_one};
 use crate::operand::Form;
 use crate::resolve::CallSite;
-use crate::word::{Spelled, Word};
+use crate::word::Spelled;
 
 /// What a kernel is for, as far as it is known.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ pub(super) struct Target<'k> {
 impl<'k> Target<'k> {
     pub(super) fn of(kernel: &'k Kernel, diagnostics: &mut Diagnostics) -> Self {
         if let Some(OnChip::Word(Spelled::Unknown(fault))) = &kernel.chip {
-            diagnostics.push(fault, Place::list("chip"));
+            diagnostics.push(Diagnostic::new(fault.clone(), Place::list("chip")));
         }
         let form = if kernel.mesh.is_none() { Form::Pipelined } else { Form::Unpipelined };
         let chip = kernel.chip.as_ref().and_then(OnChip::facts);
@@ -38,7 +38,8 @@ impl<'k> Target<'k> {
         }
         if let Some(mesh) = &kernel.mesh {
             if kernel.core_type.is_some() {
-                diagnostics.push(&KernelFault::CoreTypeAndMesh, Place::list("mesh"));
+                diagnostics
+                    .push(Diagnostic::new(KernelFault::CoreTypeAndMesh, Place::list("mesh")));
             }
             target.mesh(mesh, diagnostics);
         }
@@ -58,7 +59,7 @@ impl<'k> Target<'k> {
     fn core_type(&mut self, core_type: &Spelled<CoreType>, diagnostics: &mut Diagnostics) {
         let place = Place::list("core_type");
         match core_type {
-            Spelled::Unknown(fault) => diagnostics.push(fault, place),
+            Spelled::Unknown(fault) => diagnostics.push(Diagnostic::new(fault.clone(), place)),
             Spelled::Known(core_type) => {
                 self.core_type = Some(*core_type);
                 match self.form {
@@ -71,7 +72,7 @@ impl<'k> Target<'k> {
 
     fn require_core(&mut self, core_type: CoreType, place: Place, diagnostics: &mut Diagnostics) {
         if let Some(Err(fault)) = self.chip.map(|chip| chip.require_core(core_type)) {
-            diagnostics.push(&fault, place);
+            diagnostics.push(Diagnostic::new(fault, place));
             self.chip = None;
             self.lacks_core = true;
         }
@@ -80,23 +81,26 @@ impl<'k> Target<'k> {
     fn mesh(&mut self, mesh: &MeshSpec, diagnostics: &mut Diagnostics) {
         let place = Place::list("mesh");
         match &mesh.core_type {
-            Spelled::Unknown(fault) => diagnostics.push(fault, place.field("core_type")),
+            Spelled::Unknown(fault) => {
+                diagnostics.push(Diagnostic::new(fault.clone(), place.field("core_type")));
+            }
             Spelled::Known(core_type) => {
                 self.core_type = Some(*core_type);
                 for fault in mesh.faults(*core_type, self.chip) {
                     let place = place.clone();
                     match fault {
-                        MeshError::NoSparseCores(_) => {
+                        MeshFault::NoSparseCores(_) => {
                             self.require_core(*core_type, place, diagnostics);
                         }
-                        MeshError::TooManyCores { of, .. } | MeshError::WithoutCores { of, .. } => {
-                            diagnostics.push(&fault, place.field(MeshSpec::field_of(of)));
+                        MeshFault::TooManyCores { of, .. } | MeshFault::WithoutCores { of, .. } => {
+                            diagnostics
+                                .push(Diagnostic::new(fault, place.field(MeshSpec::field_of(of))));
                         }
                     }
                 }
                 if let Some(name) = mesh.name_of_both_axes() {
                     let fault = KernelFault::MeshAxesOfOneName { name };
-                    diagnostics.push(&fault, place.field("subcore_axis"));
+                    diagnostics.push(Diagnostic::new(fault, place.field("subcore_axis")));
                 }
                 self.mesh_cores = mesh.core_count(*core_type, self.chip);
             }
@@ -107,7 +111,7 @@ impl<'k> Target<'k> {
 impl MeshSpec {
     /// Why the mesh cannot be built on the chip, or without one on any: of each of its
     /// axes.
-    fn faults(&self, core_type: CoreType, chip: Option<&ChipFacts>) -> Vec<MeshError> {
+    fn faults(&self, core_type: CoreType, chip: Option<&ChipFacts>) -> Vec<MeshFault> {
         let mut faults = Vec::new();
         for (cores, subcores) in [(self.num_cores, None), (None, self.num_subcores)] {
             let fault = match chip {
@@ -128,7 +132,7 @@ impl MeshSpec {
         cores: Option<i64>,
         subcores: Option<i64>,
         chip: &ChipFacts,
-    ) -> Result<crate::Mesh<'m>, MeshError> {
+    ) -> Result<crate::Mesh<'m>, MeshFault> {
         let axis = self.core_axis.as_str();
         match core_type {
             CoreType::Tc => crate::Mesh::tensor_core(axis, cores, chip),
@@ -149,9 +153,9 @@ impl MeshSpec {
 
     /// JAX keeps a mesh's axes by name: of two alike it loses one, and then refuses the
     /// kernel for an axis without semantics.
-    fn name_of_both_axes(&self) -> Option<Word> {
+    fn name_of_both_axes(&self) -> Option<Box<str>> {
         let alike = !self.core_axis.is_empty() && self.core_axis == self.subcore_axis;
-        alike.then(|| Word::new(&self.core_axis))
+        alike.then(|| self.core_axis.as_str().into())
     }
 
     const fn field_of(of: CoresOf) -> &'static str {
@@ -166,7 +170,7 @@ fn without_chip(
     core_type: CoreType,
     cores: Option<i64>,
     subcores: Option<i64>,
-) -> Option<MeshError> {
+) -> Option<MeshFault> {
     let cores_of =
         if core_type.is_sparse_core() { CoresOf::SparseCores } else { CoresOf::TensorCores };
     let counts = [(cores_of, cores), (CoresOf::VectorSubcores, subcores)];
