@@ -518,6 +518,14 @@ impl Semaphore {
             Self::Barrier => "barrier",
         }
     }
+
+    /// The element type of its memref.
+    pub(crate) const fn as_mosaic(self) -> &'static str {
+        match self {
+            Self::Dma => "!tpu.dma_semaphore",
+            Self::Regular | Self::Barrier => "!tpu.semaphore",
+        }
+    }
 }
 
 impl Scratch {

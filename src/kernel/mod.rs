@@ -2,6 +2,7 @@
 
 mod description;
 mod fault;
+mod handed;
 mod place;
 mod report;
 mod resolved;
@@ -12,6 +13,7 @@ mod validate;
 
 pub(crate) use description::{BodyUse, FromBody, Holds, Kept, UsedAs};
 pub use description::{Kernel, MeshSpec, Operand, Prefetch, RefAccess, Scratch, Semaphore};
+pub use handed::{Argument, ArgumentKind, Function, Transform};
 pub use place::{Place, Step};
 pub use report::{
     Diagnostic, Diagnostics, Fit, Memory, MemoryKind, MemoryPart, OperandReport, Report,

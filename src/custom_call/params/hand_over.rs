@@ -3,10 +3,14 @@
 use super::words::DeviceType;
 use super::{CompilerParams, ResolvedParams, VmemLimitBytes};
 use crate::custom_call::config::BackendConfig;
+use crate::custom_call::config::body::is_text;
 use crate::custom_call::config::libtpu::LibtpuVersion;
 
 impl CompilerParams {
     /// The config of a kernel with this body, for this version of the compiler.
+    ///
+    /// A body of Mosaic text is told from bytecode: it has no serialization format, and
+    /// the compiler would refuse one.
     ///
     /// What is no parameter is left to be set: `has_communication`, the cost estimate,
     /// the colors of operands and results, the debug locations.
@@ -17,10 +21,10 @@ impl CompilerParams {
     ///
     /// let params = CompilerParams::default();
     /// let resolved = params.validate(&KernelFacts::new(CoreType::Tc))?;
-    /// let config = params.backend_config(&resolved, b"a module", LibtpuVersion::NEWEST);
+    /// let config = params.backend_config(&resolved, b"ML\xefR", LibtpuVersion::NEWEST);
     /// assert_eq!(
     ///     config.to_json(),
-    ///     "{\"custom_call_config\": {\"body\": \"YSBtb2R1bGU=\", \"serialization_format\": 1, \
+    ///     "{\"custom_call_config\": {\"body\": \"TUzvUg==\", \"serialization_format\": 1, \
     ///      \"needs_layout_passes\": true}}"
     /// );
     /// # Ok::<(), mosaic_memspace::custom_call::ParamFaults>(())
@@ -33,7 +37,8 @@ impl CompilerParams {
     ) -> BackendConfig<'a> {
         let mut config = BackendConfig::new(body);
         config.collective_id = resolved.collective_id;
-        config.serialization_format = self.serialization_format.map(i64::from);
+        let format = self.serialization_format.filter(|_| !is_text(body));
+        config.serialization_format = format.map(i64::from);
         config.needs_layout_passes = resolved.needs_layout_passes;
         config.shape_invariant_numerics = self.shape_invariant_numerics;
         config.allow_input_fusion.clone_from(&self.allow_input_fusion);

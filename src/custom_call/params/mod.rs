@@ -58,8 +58,8 @@ pub struct CompilerParams {
     /// Bytes of VMEM that the compiler keeps for relayouts. `None` leaves it to the
     /// compiler.
     pub internal_scratch_in_bytes: Option<u32>,
-    /// How the body is serialized: 1 by default. Without one the compiler takes a body
-    /// in plain Mosaic text too.
+    /// How the body is serialized: 1 by default. A body of plain Mosaic text is handed
+    /// over without one, whatever is said here.
     pub serialization_format: Option<u32>,
     /// Whether accesses out of bounds go unnoticed.
     pub disable_bounds_checks: bool,

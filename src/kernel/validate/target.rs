@@ -140,6 +140,25 @@ impl MeshSpec {
         }
     }
 
+    /// The extents of its axes, each as asked, else the chip's; `None` where neither
+    /// says one.
+    pub(in crate::kernel) fn extents(
+        &self,
+        core_type: CoreType,
+        chip: Option<&ChipFacts>,
+    ) -> Option<Vec<u64>> {
+        if let Some(chip) = chip {
+            let mesh = self.on(core_type, self.num_cores, self.num_subcores, chip).ok()?.shape();
+            let axes = [Some(mesh.core), mesh.subcore].into_iter().flatten();
+            return Some(axes.map(|axis| axis.extent).collect());
+        }
+        let asked = match core_type {
+            CoreType::Tc | CoreType::ScScalarSubcore => vec![self.num_cores],
+            CoreType::ScVectorSubcore => vec![self.num_cores, self.num_subcores],
+        };
+        asked.into_iter().map(|count| u64::try_from(count?).ok()).collect()
+    }
+
     /// How many it has: as asked, else the chip's.
     fn core_count(&self, core_type: CoreType, chip: Option<&ChipFacts>) -> Option<u32> {
         let of_chip = || self.on(core_type, None, None, chip?).ok();
