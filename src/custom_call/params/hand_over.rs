@@ -58,6 +58,24 @@ impl CompilerParams {
         config.set_flags(self.flags.as_ref());
         config
     }
+
+    /// The `transpose_lhs_hint` of a `tpu.matmul` whose left side has this rank and is
+    /// contracted in these dimensions: true where `fuse_transposed_lhs_in_matmul` is
+    /// and the second minor dimension is contracted, so that the left side is transposed.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::CompilerParams;
+    /// let mut params = CompilerParams::default();
+    /// params.fuse_transposed_lhs_in_matmul = true;
+    /// assert!(params.transpose_lhs_hint(2, &[0]));
+    /// assert!(!params.transpose_lhs_hint(2, &[1]));
+    /// assert!(!CompilerParams::default().transpose_lhs_hint(2, &[0]));
+    /// ```
+    pub fn transpose_lhs_hint(&self, lhs_rank: usize, lhs_contracted: &[usize]) -> bool {
+        let second_minor = lhs_rank.checked_sub(2);
+        self.fuse_transposed_lhs_in_matmul
+            && second_minor.is_some_and(|dimension| lhs_contracted.contains(&dimension))
+    }
 }
 
 #[cfg(test)]
@@ -68,6 +86,16 @@ mod tests {
         Bound, CompilerParams, DimensionSemantics, FlagName, FlagValue, Flags, KernelFacts,
         LibtpuVersion, OptLevel, VmemLimitBytes,
     };
+
+    #[test]
+    fn a_transposed_left_side_is_hinted_at_where_that_is_asked_for() {
+        let params =
+            CompilerParams { fuse_transposed_lhs_in_matmul: true, ..CompilerParams::default() };
+        assert!(params.transpose_lhs_hint(3, &[1]));
+        for (rank, contracted) in [(3, [0]), (3, [2]), (1, [0]), (0, [0])] {
+            assert!(!params.transpose_lhs_hint(rank, &contracted));
+        }
+    }
 
     #[test]
     fn every_parameter_that_the_json_has_gets_there() {

@@ -78,7 +78,8 @@ pub struct CompilerParams {
     /// needs it, and has it whatever is said here.
     pub needs_layout_passes: bool,
     /// Whether the compiler may fuse the transposition of a matmul's left side into the
-    /// MXU. Seldom faster.
+    /// MXU. Seldom faster. The body says it, in each
+    /// [matmul](Self::transpose_lhs_hint), and the config does not.
     pub fuse_transposed_lhs_in_matmul: bool,
     /// How hard the SparseCore compiler tries; `None` means O3. Refused on a
     /// TensorCore.
