@@ -101,8 +101,8 @@ fn the_transforms_of_a_kernel_with_a_grid() {
                 .to_owned(),
         ]
     );
-    let named = every_kind_of_argument().named("transform_1");
-    assert_eq!(self::function(&named).transforms[1].name, "index_map_1");
+    let clashing = every_kind_of_argument().named("transform_1");
+    assert_eq!(self::function(&clashing).transforms[1].name, "index_map_1");
 }
 
 #[test]

@@ -267,17 +267,17 @@ impl Lowering<'_> {
             IndexEntry::Axis(axis) => Some(format!("%arg{axis}")),
             IndexEntry::Other => None,
         };
-        let text = match entries.iter().map(value).collect::<Option<Vec<_>>>() {
-            Some(values) => format!(
-                "func.func @{name}({}) -> {gives} {{\n%zero = arith.constant 0 : i32\n\
-                 return {} : {types}\n}}",
-                List(takes()),
-                List(&values),
-            ),
-            None => {
-                let taken = takes().map(|argument| &argument.r#type);
-                format!("func.func private @{name}({}) -> {gives}", List(taken))
-            }
+        let values: Option<Vec<_>> = entries.iter().map(value).collect();
+        let text = if let Some(values) = values {
+            let arguments = List(takes());
+            let values = List(&values);
+            format!(
+                "func.func @{name}({arguments}) -> {gives} {{\n%zero = arith.constant 0 : i32\n\
+                 return {values} : {types}\n}}"
+            )
+        } else {
+            let arguments = List(takes().map(|argument| &argument.r#type));
+            format!("func.func private @{name}({arguments}) -> {gives}")
         };
         self.function.transforms.push(Transform { name, text });
     }
@@ -314,6 +314,10 @@ fn memref(shape: &[u64], dtype: Option<&Dtype>, space: Option<MemorySpaceAttr>) 
 /// The type of a memref; in a kernel in which nothing is refused, it has a space.
 fn written(shape: &[u64], element: &str, space: Option<MemorySpaceAttr>) -> String {
     let space = space.map(|space| space.to_string()).unwrap_or_default();
-    let extents: String = shape.iter().map(|extent| format!("{extent}x")).collect();
-    format!("memref<{extents}{element}, {space}>")
+    let mut text = "memref<".to_owned();
+    for extent in shape {
+        text.push_str(&extent.to_string());
+        text.push('x');
+    }
+    text + element + ", " + &space + ">"
 }
