@@ -170,13 +170,7 @@ type Axis = (Option<u64>, DimensionSemantics);
 fn axes(kernel: &Kernel, core_type: CoreType) -> Option<Vec<Axis>> {
     if let Some(mesh) = &kernel.mesh {
         let chip = kernel.chip.as_ref().and_then(OnChip::facts);
-        let core = match core_type {
-            CoreType::Tc => DimensionSemantics::Parallel,
-            CoreType::ScScalarSubcore | CoreType::ScVectorSubcore => {
-                DimensionSemantics::CoreParallel
-            }
-        };
-        let semantics = [core, DimensionSemantics::SubcoreParallel];
+        let semantics = DimensionSemantics::of_mesh(core_type).iter().copied();
         let extents = mesh.extents(core_type, chip)?;
         return Some(extents.into_iter().map(Some).zip(semantics).collect());
     }
@@ -285,7 +279,7 @@ impl Lowering<'_> {
     /// In the order of their names, as MLIR prints them.
     fn attributes(&mut self) {
         let semantics = self.axes.iter().map(|(_, semantics)| semantics);
-        let semantics = semantics.map(|word| format!("#tpu.dimension_semantics<{word}>"));
+        let semantics = semantics.map(|semantics| semantics.attribute());
         let scratch = self.function.arguments.iter();
         let scratch = scratch.filter(|argument| argument.kind == ArgumentKind::Scratch).count();
         let prefetch = self.kernel.scalar_prefetch.len();

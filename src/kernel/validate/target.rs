@@ -2,6 +2,7 @@
 
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
+use crate::custom_call::DimensionSemantics;
 use crate::kernel::description::{Kernel, MeshSpec, OnChip};
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
@@ -152,11 +153,9 @@ impl MeshSpec {
             let axes = [Some(mesh.core), mesh.subcore].into_iter().flatten();
             return Some(axes.map(|axis| axis.extent).collect());
         }
-        let asked = match core_type {
-            CoreType::Tc | CoreType::ScScalarSubcore => vec![self.num_cores],
-            CoreType::ScVectorSubcore => vec![self.num_cores, self.num_subcores],
-        };
-        asked.into_iter().map(|count| u64::try_from(count?).ok()).collect()
+        let asked = [self.num_cores, self.num_subcores].into_iter();
+        let axes = DimensionSemantics::of_mesh(core_type);
+        asked.take(axes.len()).map(|count| u64::try_from(count?).ok()).collect()
     }
 
     /// How many it has: as asked, else the chip's.
