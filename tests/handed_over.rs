@@ -44,10 +44,8 @@ fn sound_aliases() -> impl Strategy<Value = Vec<Alias>> {
     })
 }
 
-/// The colors without passes: both ends of a pair have the one that either has. In
-/// JAX, host counts only beside an input with another annotation.
+/// The colors without passes: both ends of a pair have the one that either has.
 fn by_pairs(
-    host_counts: bool,
     inputs: &[Placed],
     outputs: &[Placed],
     aliases: &[Alias],
@@ -59,11 +57,10 @@ fn by_pairs(
     };
     let (mut of_outputs, mut of_inputs) = (colors(outputs)?, colors(inputs)?);
     let annotated = |value: &Placed| value.annotated.is_some();
-    let counts = |value: &Placed| {
-        annotated(value) && (host_counts || value.annotated != Some(MemorySpace::HOST))
-    };
+    let beside_host =
+        |value: &Placed| annotated(value) && value.annotated != Some(MemorySpace::HOST);
     let (mut list_inputs, mut list_outputs) =
-        (inputs.iter().any(counts), outputs.iter().any(annotated));
+        (inputs.iter().any(beside_host), outputs.iter().any(annotated));
     if !list_inputs {
         of_inputs.fill(None);
     }
@@ -135,11 +132,13 @@ proptest! {
         let jax = jax_alias_colors(&inputs, &outputs, &aliases, core_type);
         let strict =
             alias_colors(&inputs, &outputs, &aliases, core_type, HbmSpecs::LeaveUncolored);
-        let by_pairs = |host_counts| by_pairs(host_counts, &inputs, &outputs, &aliases, core_type);
-        prop_assert_eq!(jax.map_err(|fault| fault.code()), by_pairs(false));
-        match by_pairs(true) {
-            Ok(colors) => prop_assert_eq!(strict.map(|(colors, _)| colors), Ok(colors)),
+        match by_pairs(&inputs, &outputs, &aliases, core_type) {
+            Ok(colors) => {
+                prop_assert_eq!(jax.as_ref(), Ok(&colors));
+                prop_assert_eq!(strict.map(|(colors, _)| colors), Ok(colors));
+            }
             Err(code) => {
+                prop_assert_eq!(jax.map_err(|fault| fault.code()), Err(code));
                 let faults = strict.unwrap_err();
                 prop_assert!(faults.errors.iter().any(|fault| fault.code() == code));
             }
@@ -183,9 +182,7 @@ proptest! {
         let jax = jax_alias_colors(&inputs, &outputs, &aliases, core_type);
         let strict =
             alias_colors(&inputs, &outputs, &aliases, core_type, HbmSpecs::LeaveUncolored);
-        let in_host = |value: &Placed| value.annotated == Some(MemorySpace::HOST);
         match strict {
-            Ok(_) | Err(_) if inputs.iter().any(in_host) => {} // which JAX treats unevenly
             Ok((colors, _)) => prop_assert_eq!(jax, Ok(colors)),
             Err(faults) => {
                 prop_assert!(!faults.errors.is_empty());

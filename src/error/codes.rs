@@ -263,7 +263,7 @@ codes! {
         => "give both the same shape and element type";
     AliasRepeated Error "an input or an output aliased twice"
         => "alias each input and each output at most once";
-    AliasSpaceLost Warning "an alias that takes a value in cmem to another space, and loses its own"
+    AliasSpaceLost Warning "an alias that takes a value in host or cmem to another space, and loses its own"
         => "place both in the same space, or do not alias them";
     HbmSpecUncolored Warning "a block spec of hbm on a value that nothing places there"
         => "place the value: with_memory_space_constraint(x, pltpu.HBM)";

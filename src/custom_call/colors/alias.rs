@@ -216,14 +216,14 @@ impl AliasFault {
 /// use mosaic_memspace::custom_call::{Alias, HbmSpecs, Placed, alias_colors};
 /// use mosaic_memspace::{CoreType, MemorySpace};
 ///
-/// let cmem = [Placed::on_value(Some(MemorySpace::CMEM))];
+/// let host = [Placed::on_value(Some(MemorySpace::HOST))];
 /// let hbm = [Placed::on_value(Some(MemorySpace::HBM))];
 /// let aliases = [Alias { input: 0, output: 0 }];
 /// let (_, warnings) =
-///     alias_colors(&cmem, &hbm, &aliases, CoreType::Tc, HbmSpecs::LeaveUncolored)?;
+///     alias_colors(&host, &hbm, &aliases, CoreType::Tc, HbmSpecs::LeaveUncolored)?;
 /// assert_eq!(
 ///     warnings[0].to_string(),
-///     "input 0 is in cmem, but its alias 0->0 places it in hbm: cmem is lost"
+///     "input 0 is in host, but its alias 0->0 places it in hbm: host is lost"
 /// );
 /// # Ok::<(), mosaic_memspace::custom_call::AliasFaults>(())
 /// ```
@@ -282,7 +282,7 @@ impl Fault for AliasWarning {
 /// The colors of a kernel's inputs and outputs, as the custom call has them.
 ///
 /// A side without colors is `None` where JAX makes no list for it: unless a value on
-/// it is annotated (`host` alone does not count among JAX's inputs) or is given a color.
+/// it is annotated (`host` alone does not count among inputs) or is given a color.
 ///
 /// ```
 /// use mosaic_memspace::custom_call::AliasColors;

@@ -56,10 +56,8 @@ pub enum HbmSpecs {
 /// through the aliases from inputs to outputs and then from outputs to inputs.
 ///
 /// The colors are those of [`jax_color`]. Where JAX has an answer and this function has
-/// one, they are the same, but that an input in host always counts: JAX leaves it out
-/// where no input is annotated with anything else. In addition, every alias must name an
-/// input and an output that no other alias names, and there is a warning for every space
-/// that JAX loses silently.
+/// one, they are the same. In addition, every alias must name an input and an output that
+/// no other alias names, and there is a warning for every space that JAX loses silently.
 ///
 /// # Errors
 /// Every [`AliasFault`], with the warnings: of the inputs, the outputs, then the
@@ -93,8 +91,7 @@ pub fn alias_colors(
     let own = Own::new(inputs, outputs, core_type, |error| errors.push(error));
     let sound = sound(inputs.len(), outputs.len(), aliases, &mut errors);
 
-    // JAX does not list inputs that are only in host, unless one that is not stands beside.
-    let mut sides = own.listed(inputs, outputs, |_| true);
+    let mut sides = own.listed(inputs, outputs);
     let conflicts = sides.carry_both_ways(inputs.len(), outputs.len(), &sound);
     errors.extend(conflicts);
 
@@ -151,7 +148,7 @@ pub fn jax_alias_colors(
     let own = Own::new(inputs, outputs, core_type, |error| errors.push(error));
     // JAX checks the outputs first.
     errors.sort_by_key(|error| error.role() != Some(Role::Output));
-    let mut sides = own.listed(inputs, outputs, counts_among_inputs);
+    let mut sides = own.listed(inputs, outputs);
     errors.extend(sides.carry_both_ways(inputs.len(), outputs.len(), aliases));
     match errors.into_iter().next() {
         None => Ok(sides.handed_over()),
@@ -186,15 +183,9 @@ impl Own {
         Self { inputs, outputs }
     }
 
-    /// The lists to begin with: of outputs when one is annotated, of inputs when the
-    /// annotation of one counts.
-    fn listed(
-        &self,
-        inputs: &[Placed],
-        outputs: &[Placed],
-        counts: impl Fn(MemorySpace) -> bool,
-    ) -> Sides {
-        let inputs = inputs.iter().any(|value| value.annotated.is_some_and(&counts));
+    /// The lists that JAX begins with.
+    fn listed(&self, inputs: &[Placed], outputs: &[Placed]) -> Sides {
+        let inputs = inputs.iter().any(|value| value.annotated.is_some_and(counts_among_inputs));
         let outputs = outputs.iter().any(|value| value.annotated.is_some());
         Sides {
             inputs: inputs.then(|| self.inputs.clone()),
@@ -462,11 +453,14 @@ mod tests {
 
     #[test]
     fn a_memory_that_an_alias_takes_is_told_whichever_end_has_it() {
-        let (colors, warnings) = placed(&[CMEM], &[HBM], &[SAME], HbmSpecs::LeaveUncolored);
-        assert_eq!(colors.inputs, Some(vec![Some(InputColor::Hbm)]));
-        let messages: Vec<_> = warnings.iter().map(ToString::to_string).collect();
-        let lost = "input 0 is in cmem, but its alias 0->0 places it in hbm: cmem is lost";
-        assert_eq!(messages, [lost]);
+        for (memory, word) in [(CMEM, "cmem"), (HOST, "host")] {
+            let (colors, warnings) = placed(&[memory], &[HBM], &[SAME], HbmSpecs::LeaveUncolored);
+            assert_eq!(colors.inputs, Some(vec![Some(InputColor::Hbm)]));
+            let messages: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+            let lost = format!("its alias 0->0 places it in hbm: {word} is lost");
+            assert!(messages.iter().all(|message| message.ends_with(&lost)), "{messages:?}");
+            assert_eq!(messages.len(), 1);
+        }
         let (_, warnings) = placed(&[HBM], &[CMEM], &[SAME], HbmSpecs::LeaveUncolored);
         let warning = warnings.first().unwrap();
         assert_eq!(warning.code(), Code::AliasSpaceLost);
@@ -475,21 +469,12 @@ mod tests {
     }
 
     #[test]
-    fn host_conflicts_whatever_stands_beside_it_but_not_in_jax() {
-        for beside in [NOTHING, HOST, HBM] {
-            let faults = refused(&[HOST, beside], &[HBM], &[SAME]);
-            assert_eq!(codes(&faults), [Code::AliasMemorySpaceConflict]);
-            assert_eq!(faults.warnings, []);
-            let jax = jax_alias_colors(&[HOST, beside], &[HBM], &[SAME], CoreType::Tc);
-            assert_eq!(jax.is_err(), beside == HBM);
-        }
-        for beside in [NOTHING, HBM] {
-            let inputs = [HOST, beside];
-            let (colors, _) = placed(&inputs, &[NOTHING], &[SAME], HbmSpecs::LeaveUncolored);
-            assert_eq!(colors.outputs, Some(vec![Some(Color::Host)]));
-            let jax = jax_alias_colors(&inputs, &[NOTHING], &[SAME], CoreType::Tc).unwrap();
-            assert_eq!(jax.outputs.is_some(), beside == HBM);
-        }
+    fn host_conflicts_only_beside_an_annotated_input() {
+        let (_, warnings) = placed(&[HOST, NOTHING], &[HBM], &[SAME], HbmSpecs::LeaveUncolored);
+        assert_eq!(warnings.len(), 1);
+        let faults = refused(&[HOST, HBM], &[HBM], &[SAME]);
+        assert_eq!(codes(&faults), [Code::AliasMemorySpaceConflict]);
+        assert_eq!(faults.warnings, []);
     }
 
     #[test]
