@@ -42,6 +42,34 @@ fn what_is_printed_is_compiled() {
     assert!(refusal.contains("no_such_operation"), "{refusal}");
 }
 
+#[test]
+fn the_listing_of_the_readme_is_the_example() {
+    let readme = include_str!("../README.md");
+    let lowering = readme.split_once("## Lower with it").unwrap().1;
+    let listing = lowering.split_once("```rust\n").unwrap().1.split_once("```").unwrap().0;
+    let (_, example) = include_str!("../examples/lower.rs").split_once("\n\n").unwrap();
+    assert_eq!(listing, example);
+}
+
+#[test]
+#[ignore = "asks libtpu's compiler"]
+fn the_example_of_the_readme_is_compiled() {
+    let example = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--example", "lower", "--manifest-path"])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
+        .output()
+        .unwrap();
+    assert!(example.status.success(), "{}", String::from_utf8_lossy(&example.stderr));
+    let printed = String::from_utf8(example.stdout).unwrap();
+    let wrong = printed
+        .replace("needs_layout_passes", "serialization_format\\22: 1, \\22needs_layout_passes");
+    assert_ne!(printed, wrong);
+    let answers = compile(&[("v5e", printed), ("v6e", wrong)]);
+    assert_eq!(answers[0], json!({"ok": null}));
+    let refusal = answers[1]["error"].as_str().unwrap();
+    assert!(refusal.contains("Missing or invalid version attribute"), "{refusal}");
+}
+
 fn tensor_core(kernel: &str) -> String {
     let mut config = BackendConfig::new(kernel.as_bytes());
     config.needs_layout_passes = true;

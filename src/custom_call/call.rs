@@ -7,6 +7,7 @@ use super::config::sink::{LIST, Layout, Length, Members, Sink, list};
 use super::params::words::SideEffects;
 use super::value::{CallOperand, TensorType, ValueName, tensor};
 use crate::error::Faults;
+use std::borrow::Cow;
 use std::fmt;
 
 /// A `stablehlo.custom_call @tpu_custom_call`, printed as JAX 0.12.0.1 prints it: what
@@ -31,10 +32,10 @@ use std::fmt;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CustomCall<'a> {
-    config: &'a BackendConfig<'a>,
-    operands: &'a [CallOperand<'a>],
-    results: &'a [TensorType<'a>],
-    aliases: &'a [Alias],
+    config: Cow<'a, BackendConfig<'a>>,
+    operands: Cow<'a, [CallOperand<'a>]>,
+    results: Cow<'a, [TensorType<'a>]>,
+    aliases: Cow<'a, [Alias]>,
     /// What the results are called; `%0` unless it is set.
     pub name: ValueName<'a>,
     /// What the kernel is called.
@@ -76,15 +77,34 @@ impl<'a> CustomCall<'a> {
         }
         Faults::from_iter(errors).into_result()?;
         Ok(Self {
-            config,
-            operands,
-            results,
-            aliases,
+            config: Cow::Borrowed(config),
+            operands: Cow::Borrowed(operands),
+            results: Cow::Borrowed(results),
+            aliases: Cow::Borrowed(aliases),
             name: ValueName::FIRST,
             kernel_name: None,
             kernel_metadata: None,
             side_effects: SideEffects::default(),
         })
+    }
+
+    /// A call whose aliases were checked with its kernel.
+    pub(crate) fn checked(
+        config: BackendConfig<'a>,
+        operands: Vec<CallOperand<'a>>,
+        results: Vec<TensorType<'a>>,
+        aliases: Vec<Alias>,
+    ) -> Self {
+        Self {
+            config: Cow::Owned(config),
+            operands: operands.into(),
+            results: results.into(),
+            aliases: aliases.into(),
+            name: ValueName::FIRST,
+            kernel_name: None,
+            kernel_metadata: None,
+            side_effects: SideEffects::default(),
+        }
     }
 
     /// The operation's text, in one allocation.
@@ -114,13 +134,13 @@ impl<'a> CustomCall<'a> {
             sink.text(" = ");
         }
         sink.text("stablehlo.custom_call @tpu_custom_call");
-        list(sink, &TUPLE, self.operands, |operand, sink| sink.text(operand.name.as_str()));
+        list(sink, &TUPLE, self.operands.iter(), |operand, sink| sink.text(operand.name.as_str()));
         sink.text(" ");
         self.attributes(sink);
         sink.text(" : ");
-        list(sink, &TUPLE, self.operands, |operand, sink| tensor(operand.array, sink));
+        list(sink, &TUPLE, self.operands.iter(), |operand, sink| tensor(operand.array, sink));
         sink.text(" -> ");
-        match self.results {
+        match &*self.results {
             [result] => tensor(*result, sink),
             results => list(sink, &TUPLE, results, |result, sink| tensor(*result, sink)),
         }
@@ -154,7 +174,7 @@ impl<'a> CustomCall<'a> {
         list(attributes.named("operand_layouts"), &SPACED_LIST, operands, layout);
         if !self.aliases.is_empty() {
             let sink = attributes.named("output_operand_aliases");
-            list(sink, &SPACED_LIST, self.aliases, |alias, sink| self.alias(*alias, sink));
+            list(sink, &SPACED_LIST, self.aliases.iter(), |alias, sink| self.alias(*alias, sink));
         }
         let results = self.results.iter().copied();
         list(attributes.named("result_layouts"), &SPACED_LIST, results, layout);
@@ -205,6 +225,13 @@ fn layout<S: Sink>(array: TensorType<'_>, sink: &mut S) {
     sink.text("> : tensor<");
     sink.natural(array.shape.len() as u64);
     sink.text("xindex>");
+}
+
+/// A string of MLIR.
+pub(crate) fn quoted_text(text: &str) -> String {
+    let mut written = String::new();
+    quoted(text, &mut written);
+    written
 }
 
 fn quoted<S: Sink>(text: &str, sink: &mut S) {

@@ -22,6 +22,7 @@ mod params;
 mod value;
 
 pub use call::CustomCall;
+pub(crate) use call::quoted_text;
 pub use colors::alias::{Alias, AliasColors, AliasFault};
 pub use colors::carried::{HbmSpecs, Placed, alias_colors, jax_alias_colors};
 pub use colors::color::{

@@ -2,6 +2,7 @@
 
 mod description;
 mod fault;
+mod handed;
 mod place;
 mod report;
 mod resolved;
@@ -14,6 +15,7 @@ pub use description::{Kernel, MeshSpec, RefAccess};
 #[cfg(feature = "read")]
 pub(crate) use description::{OnChip, Params};
 pub use fault::KernelFault;
+pub use handed::{Argument, ArgumentKind, Function, Transform};
 pub use place::{Place, Step};
 pub use report::{
     Diagnostic, Diagnostics, Fit, Memory, MemoryKind, OperandReport, Report, ScratchReport,

@@ -47,6 +47,14 @@ impl Semaphore {
             Self::Barrier => "barrier",
         }
     }
+
+    /// The element type of its memref.
+    pub(crate) const fn as_mosaic(self) -> &'static str {
+        match self {
+            Self::Dma => "!tpu.dma_semaphore",
+            Self::Regular | Self::Barrier => "!tpu.semaphore",
+        }
+    }
 }
 
 /// Scratch memory of a kernel, or semaphores.

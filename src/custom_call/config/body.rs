@@ -105,6 +105,12 @@ impl Fault for InvalidBase64 {
     }
 }
 
+/// Whether a body is Mosaic text. Bytecode begins with bytes that no text has, and the
+/// compiler takes text only where no serialization format is said.
+pub(in crate::custom_call) fn is_text(body: &[u8]) -> bool {
+    !body.is_empty() && std::str::from_utf8(body).is_ok()
+}
+
 /// The memory spaces that a kernel's body names, as Mosaic writes them, each once and
 /// in order; `None` when they cannot be seen, because the body is neither MLIR
 /// bytecode nor text.

@@ -3,10 +3,14 @@
 use super::words::DeviceType;
 use super::{CompilerParams, ResolvedParams, VmemLimitBytes};
 use crate::custom_call::config::BackendConfig;
+use crate::custom_call::config::body::is_text;
 use crate::custom_call::config::libtpu::LibtpuVersion;
 
 impl CompilerParams {
     /// The config of a kernel with this body, for this version of the compiler.
+    ///
+    /// A body of Mosaic text is told from bytecode: it has no serialization format, and
+    /// the compiler would refuse one.
     ///
     /// What is no parameter is left to be set: `has_communication`, the cost estimate,
     /// the colors of operands and results, the debug locations.
@@ -17,10 +21,10 @@ impl CompilerParams {
     ///
     /// let params = CompilerParams::default();
     /// let resolved = params.validate(&KernelFacts::new(CoreType::Tc))?;
-    /// let config = params.backend_config(&resolved, b"a module", LibtpuVersion::NEWEST);
+    /// let config = params.backend_config(&resolved, b"ML\xefR", LibtpuVersion::NEWEST);
     /// assert_eq!(
     ///     config.to_json(),
-    ///     "{\"custom_call_config\": {\"body\": \"YSBtb2R1bGU=\", \"serialization_format\": 1, \
+    ///     "{\"custom_call_config\": {\"body\": \"TUzvUg==\", \"serialization_format\": 1, \
     ///      \"needs_layout_passes\": true}}"
     /// );
     /// # Ok::<(), mosaic_memspace::error::Faults<mosaic_memspace::custom_call::ParamFault>>(())
@@ -33,7 +37,8 @@ impl CompilerParams {
     ) -> BackendConfig<'a> {
         let mut config = BackendConfig::new(body);
         config.collective_id = resolved.collective_id;
-        config.serialization_format = self.serialization_format.map(i64::from);
+        let format = self.serialization_format.filter(|_| !is_text(body));
+        config.serialization_format = format.map(i64::from);
         config.needs_layout_passes = resolved.needs_layout_passes;
         config.shape_invariant_numerics = self.shape_invariant_numerics;
         config.allow_input_fusion.clone_from(&self.allow_input_fusion);
@@ -53,6 +58,24 @@ impl CompilerParams {
         config.set_flags(self.flags.as_ref());
         config
     }
+
+    /// The `transpose_lhs_hint` of a `tpu.matmul` whose left side has this rank and is
+    /// contracted in these dimensions: true where `fuse_transposed_lhs_in_matmul` is
+    /// and the second minor dimension is contracted, so that the left side is transposed.
+    ///
+    /// ```
+    /// use mosaic_memspace::custom_call::CompilerParams;
+    /// let mut params = CompilerParams::default();
+    /// params.fuse_transposed_lhs_in_matmul = true;
+    /// assert!(params.transpose_lhs_hint(2, &[0]));
+    /// assert!(!params.transpose_lhs_hint(2, &[1]));
+    /// assert!(!CompilerParams::default().transpose_lhs_hint(2, &[0]));
+    /// ```
+    pub fn transpose_lhs_hint(&self, lhs_rank: usize, lhs_contracted: &[usize]) -> bool {
+        let second_minor = lhs_rank.checked_sub(2);
+        self.fuse_transposed_lhs_in_matmul
+            && second_minor.is_some_and(|dimension| lhs_contracted.contains(&dimension))
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +86,16 @@ mod tests {
         Bound, CompilerParams, DimensionSemantics, FlagName, FlagValue, Flags, KernelFacts,
         LibtpuVersion, OptLevel, VmemLimitBytes,
     };
+
+    #[test]
+    fn a_transposed_left_side_is_hinted_at_where_that_is_asked_for() {
+        let params =
+            CompilerParams { fuse_transposed_lhs_in_matmul: true, ..CompilerParams::default() };
+        assert!(params.transpose_lhs_hint(3, &[1]));
+        for (rank, contracted) in [(3, [0]), (3, [2]), (1, [0]), (0, [0])] {
+            assert!(!params.transpose_lhs_hint(rank, &contracted));
+        }
+    }
 
     #[test]
     fn every_parameter_that_the_json_has_gets_there() {

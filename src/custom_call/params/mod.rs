@@ -59,8 +59,8 @@ pub struct CompilerParams {
     /// Bytes of VMEM that the compiler keeps for relayouts. `None` leaves it to the
     /// compiler.
     pub internal_scratch_in_bytes: Option<u32>,
-    /// How the body is serialized: 1 by default. Without one the compiler takes a body
-    /// in plain Mosaic text too.
+    /// How the body is serialized: 1 by default. A body of plain Mosaic text is handed
+    /// over without one, whatever is said here.
     pub serialization_format: Option<u32>,
     /// Whether accesses out of bounds go unnoticed.
     pub disable_bounds_checks: bool,
@@ -79,7 +79,8 @@ pub struct CompilerParams {
     /// needs it, and has it whatever is said here.
     pub needs_layout_passes: bool,
     /// Whether the compiler may fuse the transposition of a matmul's left side into the
-    /// MXU. Seldom faster.
+    /// MXU. Seldom faster. The body says it, in each
+    /// [matmul](Self::transpose_lhs_hint), and the config does not.
     pub fuse_transposed_lhs_in_matmul: bool,
     /// How hard the SparseCore compiler tries; `None` means O3. Refused on a
     /// TensorCore.

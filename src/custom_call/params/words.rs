@@ -61,12 +61,17 @@ impl Mesh<'_> {
     /// # Ok::<(), mosaic_memspace::MeshFault>(())
     /// ```
     pub const fn dimension_semantics(&self) -> &'static [DimensionSemantics] {
-        match self.core_type() {
-            CoreType::Tc => &[DimensionSemantics::Parallel],
-            CoreType::ScScalarSubcore => &[DimensionSemantics::CoreParallel],
-            CoreType::ScVectorSubcore => {
-                &[DimensionSemantics::CoreParallel, DimensionSemantics::SubcoreParallel]
-            }
+        DimensionSemantics::of_mesh(self.core_type())
+    }
+}
+
+impl DimensionSemantics {
+    /// Of a mesh of such cores, one an axis.
+    pub(crate) const fn of_mesh(core_type: CoreType) -> &'static [Self] {
+        match core_type {
+            CoreType::Tc => &[Self::Parallel],
+            CoreType::ScScalarSubcore => &[Self::CoreParallel],
+            CoreType::ScVectorSubcore => &[Self::CoreParallel, Self::SubcoreParallel],
         }
     }
 }

@@ -121,7 +121,8 @@ impl<'k> Pass<'k> {
             && kernel.from_body.is_none()
             && !pass.report.diagnostics.has_errors()
         {
-            let config = resolved::config(kernel, params, &pass.colors, LibtpuVersion::NEWEST);
+            let config =
+                resolved::config(kernel, &kernel.body, params, &pass.colors, LibtpuVersion::NEWEST);
             pass.report.config = Some(config.to_json());
         }
         pass

@@ -2,6 +2,7 @@
 
 use crate::chip::ChipFacts;
 use crate::core_type::CoreType;
+use crate::custom_call::DimensionSemantics;
 use crate::kernel::description::{Kernel, MeshSpec, OnChip};
 use crate::kernel::fault::KernelFault;
 use crate::kernel::place::Place;
@@ -141,6 +142,23 @@ impl MeshSpec {
                 crate::Mesh::vector_subcore(axis, &self.subcore_axis, cores, subcores, chip)
             }
         }
+    }
+
+    /// The extents of its axes, each as asked, else the chip's; `None` where neither
+    /// says one.
+    pub(in crate::kernel) fn extents(
+        &self,
+        core_type: CoreType,
+        chip: Option<&ChipFacts>,
+    ) -> Option<Vec<u64>> {
+        if let Some(chip) = chip {
+            let mesh = self.on(core_type, self.num_cores, self.num_subcores, chip).ok()?.shape();
+            let axes = [Some(mesh.core), mesh.subcore].into_iter().flatten();
+            return Some(axes.map(|axis| axis.extent).collect());
+        }
+        let asked = [self.num_cores, self.num_subcores].into_iter();
+        let axes = DimensionSemantics::of_mesh(core_type);
+        asked.take(axes.len()).map(|count| u64::try_from(count?).ok()).collect()
     }
 
     /// How many it has: as asked, else the chip's.

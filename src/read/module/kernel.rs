@@ -91,30 +91,7 @@ pub struct BodyArgument<'m, 'a> {
     pub is_persistent: bool,
 }
 
-/// What an argument of a kernel is for: arguments stand in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ArgumentKind {
-    /// The index in an axis of the grid.
-    Grid,
-    /// A scalar-prefetch ref.
-    Prefetch,
-    /// An input or an output.
-    Operand,
-    /// Scratch.
-    Scratch,
-}
-
-impl ArgumentKind {
-    /// The word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Grid => "grid",
-            Self::Prefetch => "prefetch",
-            Self::Operand => "operand",
-            Self::Scratch => "scratch",
-        }
-    }
-}
+pub use crate::kernel::ArgumentKind;
 
 impl<'m, 'a> KernelBody<'m, 'a> {
     /// The refs of the kernel, by number: arguments first, then as they are made.
