@@ -326,6 +326,20 @@ fn trim(parameter: &str) -> &str {
     parameter.trim_matches([' ', '\t', '\n', '\r'])
 }
 
+impl From<CoreType> for CoreTypeAttr {
+    fn from(core_type: CoreType) -> Self {
+        Self::new(core_type)
+    }
+}
+
+impl TryFrom<MemrefSpace> for MemorySpaceAttr {
+    type Error = NotOwnableByCore;
+
+    fn try_from(space: MemrefSpace) -> Result<Self, NotOwnableByCore> {
+        Self::new(space)
+    }
+}
+
 /// A tagged space that Mosaic cannot write (the dialect's `CoreMemorySpaceAttr`
 /// takes vmem of tc and `sc_vector_subcore`, smem and `semaphore_mem` of all
 /// three, cmem of tc).

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
 use mosaic_memspace::custom_call::{
-    AutoAssign, Color, DeviceType, DimensionSemantics, OptLevel, SideEffects, Tiling,
+    AutoAssign, Color, DeviceType, DimensionSemantics, InputColor, OptLevel, SideEffects, Tiling,
 };
 use mosaic_memspace::error::{Code, Fault};
 use mosaic_memspace::rules::{AccessOp, AccessShape, DmaMode};
@@ -276,5 +276,40 @@ fn a_word_that_is_nearly_one_is_guessed() {
         assert!(help.starts_with("did you mean vmem? "), "{help}");
         let help = "VmemOverflw".parse::<Code>().unwrap_err().help();
         assert!(help.starts_with("did you mean VmemOverflow? "), "{help}");
+    }
+}
+
+/// Each space as each wider word: what is written for it stays the same.
+#[test]
+fn a_space_is_a_wider_word() {
+    for space in TpuSpace::ALL {
+        let word = space.as_str();
+        assert_eq!(MemorySpace::from(*space).to_string(), word);
+        assert_eq!(MemrefSpace::from(*space).to_string(), word);
+        assert_eq!(Resolved::from(*space).to_string(), word);
+    }
+    for space in PlainSpace::ALL {
+        assert_eq!(MemorySpace::from(*space).to_string(), space.as_str());
+    }
+    for space in CoreMemorySpace::ALL {
+        assert_eq!(MemorySpace::from(*space).to_string(), space.to_string());
+        assert_eq!(MemrefSpace::from(*space).to_string(), space.to_string());
+    }
+    for space in MemrefSpace::ALL {
+        assert_eq!(Resolved::from(*space).to_string(), space.to_string());
+        assert_eq!(MemorySpace::from(*space).to_string(), space.to_string());
+        assert_eq!(MemorySpaceAttr::try_from(*space), MemorySpaceAttr::new(*space));
+    }
+    for space in resolved_spaces() {
+        assert_eq!(MemorySpace::from(space).to_string(), space.to_string());
+    }
+    for core_type in CoreType::ALL {
+        assert_eq!(CoreTypeAttr::from(*core_type), CoreTypeAttr::new(*core_type));
+    }
+    for color in Color::ALL {
+        match InputColor::try_from(*color) {
+            Ok(input) => assert_eq!(Color::from(input), *color),
+            Err(fault) => assert_eq!(fault.color(), *color),
+        }
     }
 }

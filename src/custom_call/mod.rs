@@ -24,6 +24,7 @@ mod value;
 pub use call::CustomCall;
 pub(crate) use call::quoted_text;
 pub use colors::alias::{Alias, AliasColors, AliasFault};
+pub(crate) use colors::carried::alias_colors_by;
 pub use colors::carried::{HbmSpecs, Placed, alias_colors, jax_alias_colors};
 pub use colors::color::{
     Color, ColorFault, ColorNumber, InputColor, InputColorFault, color, jax_color,

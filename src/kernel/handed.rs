@@ -6,35 +6,28 @@ use crate::attribute::{CoreTypeAttr, MemorySpaceAttr};
 use crate::core_type::CoreType;
 use crate::custom_call::{DimensionSemantics, quoted_text};
 use crate::dtype::Dtype;
+use crate::error::words;
 use crate::memory_space::Resolved;
 use crate::operand::{BlockDim, Form, Holds, IndexEntry, Operand, Role};
 use crate::rules::WindowAttr;
 use crate::word::List;
 use std::fmt;
 
-/// What an argument of a kernel is for: arguments stand in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ArgumentKind {
-    /// The index in an axis of the grid, or of the mesh.
-    Grid,
-    /// A scalar-prefetch ref.
-    Prefetch,
-    /// An input or an output.
-    Operand,
-    /// Scratch.
-    Scratch,
-}
-
-impl ArgumentKind {
-    /// The word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Grid => "grid",
-            Self::Prefetch => "prefetch",
-            Self::Operand => "operand",
-            Self::Scratch => "scratch",
-        }
+words! {
+    /// What an argument of a kernel is for: arguments stand in this order.
+    pub enum ArgumentKind {
+        /// The index in an axis of the grid, or of the mesh.
+        Grid,
+        /// A scalar-prefetch ref.
+        Prefetch,
+        /// An input or an output.
+        Operand,
+        /// Scratch.
+        Scratch,
     }
+    path: "kernel::ArgumentKind",
+    all: 4 "All of them, in their order",
+    as_str: Operand "operand" "The word",
 }
 
 /// An argument of a kernel's function, which prints as `%arg1: memref<…>`.

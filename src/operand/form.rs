@@ -2,35 +2,20 @@
 
 use super::{GridAxis, ResolvedOperand};
 use crate::core_type::CoreType;
+use crate::error::words;
 use crate::memory_space::{Resolved, TpuSpace};
 
-/// Which way an operand goes.
-///
-/// ```
-/// assert_eq!(mosaic_memspace::operand::Role::Input.as_str(), "input");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// Read by the kernel.
-    Input,
-    /// Written by the kernel.
-    Output,
-}
-
-impl Role {
-    /// `input` or `output`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Input => "input",
-            Self::Output => "output",
-        }
+words! {
+    /// Which way an operand goes.
+    pub enum Role {
+        /// Read by the kernel.
+        Input,
+        /// Written by the kernel.
+        Output,
     }
-}
-
-impl std::fmt::Display for Role {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
+    path: "operand::Role",
+    all: 2 "Both",
+    as_str: Input "input" "The word",
 }
 
 /// How a kernel is given its operands.

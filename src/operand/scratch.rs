@@ -2,6 +2,7 @@
 
 use super::resolved::ResolvedScratch;
 use crate::dtype::Dtype;
+use crate::error::words;
 use crate::memory_space::{MemorySpace, Resolved};
 use crate::word::Spelled;
 
@@ -27,27 +28,22 @@ impl Prefetch {
     }
 }
 
-/// The kind of a semaphore.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Semaphore {
-    /// Counts signals.
-    Regular,
-    /// Counts the bytes of copies.
-    Dma,
-    /// Waits for other devices.
-    Barrier,
+words! {
+    /// The kind of a semaphore.
+    pub enum Semaphore {
+        /// Counts signals.
+        Regular,
+        /// Counts the bytes of copies.
+        Dma,
+        /// Waits for other devices.
+        Barrier,
+    }
+    path: "operand::Semaphore",
+    all: 3 "All of them",
+    as_str: Dma "dma" "The word",
 }
 
 impl Semaphore {
-    /// `regular`, `dma` or `barrier`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Regular => "regular",
-            Self::Dma => "dma",
-            Self::Barrier => "barrier",
-        }
-    }
-
     /// The element type of its memref.
     pub(crate) const fn as_mosaic(self) -> &'static str {
         match self {

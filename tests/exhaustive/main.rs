@@ -102,21 +102,24 @@ fn a_new_core_type_stops_every_place_that_must_decide() {
 #[test]
 fn a_new_tpu_space_stops_every_place_that_must_decide() {
     let space =
-        Growth { name: "tpu_space", file: "src/memory_space.rs", last: "        Hbm,\n    }" };
+        Growth { name: "tpu_space", file: "src/memory_space/mod.rs", last: "        Hbm,\n    }" };
     assert!(space.places_that_stop().contains("src/attribute.rs new\n"));
 }
 
 #[test]
 fn a_new_plain_space_stops_every_place_that_must_decide() {
-    let space =
-        Growth { name: "plain_space", file: "src/memory_space.rs", last: "        Host,\n    }" };
+    let space = Growth {
+        name: "plain_space",
+        file: "src/memory_space/mod.rs",
+        last: "        Host,\n    }",
+    };
     assert!(space.places_that_stop().contains("src/resolve.rs rule\n"));
 }
 
 #[test]
 fn a_new_written_space_stops_every_place_that_must_decide() {
     let space =
-        Growth { name: "memory_space", file: "src/memory_space.rs", last: "    Acc(u8),\n}" };
+        Growth { name: "memory_space", file: "src/memory_space/mod.rs", last: "    Acc(u8),\n}" };
     assert!(space.places_that_stop().contains("src/resolve.rs rule\n"));
 }
 

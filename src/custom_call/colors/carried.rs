@@ -83,7 +83,7 @@ pub enum HbmSpecs {
 /// let (_, faults) = alias_colors(&inputs, &outputs, &aliases, tc, HbmSpecs::LeaveUncolored);
 /// assert_eq!(
 ///     faults.to_string(),
-///     "alias 2->0 names input 2 of 2; alias 0->4 names output 4 of 1"
+///     "alias 2->0 names input 2 of 2\nalias 0->4 names output 4 of 1"
 /// );
 /// ```
 pub fn alias_colors(
@@ -93,8 +93,21 @@ pub fn alias_colors(
     core_type: CoreType,
     hbm_specs: HbmSpecs,
 ) -> (AliasColors, Faults<AliasFault>) {
+    let of_space = |space| color(space, core_type);
+    alias_colors_by(of_space, inputs, outputs, aliases, core_type, hbm_specs)
+}
+
+/// The same, by other colors: what JAX hands over, with all faults, is by [`jax_color`].
+pub(crate) fn alias_colors_by(
+    of_space: impl Fn(Option<MemorySpace>) -> Result<Option<Color>, ColorFault>,
+    inputs: &[Placed],
+    outputs: &[Placed],
+    aliases: &[Alias],
+    core_type: CoreType,
+    hbm_specs: HbmSpecs,
+) -> (AliasColors, Faults<AliasFault>) {
     let mut faults = Vec::new();
-    let own = Own::new(inputs, outputs, |space| color(space, core_type), |it| faults.push(it));
+    let own = Own::new(inputs, outputs, of_space, |it| faults.push(it));
     let sound = sound(inputs.len(), outputs.len(), aliases, &mut faults);
 
     let mut sides = own.listed(inputs, outputs);

@@ -440,6 +440,20 @@ impl ColorNumber {
     }
 }
 
+impl From<InputColor> for Color {
+    fn from(color: InputColor) -> Self {
+        color.color()
+    }
+}
+
+impl TryFrom<Color> for InputColor {
+    type Error = InputColorFault;
+
+    fn try_from(color: Color) -> Result<Self, InputColorFault> {
+        Self::new(color)
+    }
+}
+
 impl From<Color> for ColorNumber {
     fn from(color: Color) -> Self {
         Self(color.number().into())

@@ -2,7 +2,7 @@
 
 use super::Pass;
 use crate::custom_call::{
-    Alias, AliasFault, Color, HbmSpecs, InputColor, Placed, alias_colors, color, jax_color,
+    Alias, AliasFault, Color, HbmSpecs, InputColor, Placed, alias_colors_by, jax_color,
 };
 use crate::dtype::Dtype;
 use crate::kernel::fault::KernelFault;
@@ -47,7 +47,8 @@ impl<'k> Pass<'k> {
         }
         let ends =
             |values: &[Value<'_>]| -> Vec<_> { values.iter().map(|value| value.placed).collect() };
-        let (colors, faults) = alias_colors(
+        let (colors, faults) = alias_colors_by(
+            |space| jax_color(space, core_type),
             &ends(&inputs),
             &ends(&outputs),
             &aliases,
@@ -81,17 +82,6 @@ impl<'k> Pass<'k> {
                 | AliasFault::SpaceLost { alias, .. } => of_alias(alias),
             };
             self.push(fault, place);
-        }
-        // What only JAX refuses is refused all the same.
-        for (role, values) in [(Role::Input, &inputs), (Role::Output, &outputs)] {
-            for (index, value) in values.iter().enumerate() {
-                let space = value.placed.annotated;
-                if let (Err(fault), Ok(_)) = (jax_color(space, core_type), color(space, core_type))
-                {
-                    let fault = AliasFault::Color { role, index, fault };
-                    self.push(fault, value.place.clone().field("annotated"));
-                }
-            }
         }
     }
 

@@ -29,6 +29,7 @@ mod index;
 mod kernel;
 mod not_understood;
 mod operations;
+mod overlap;
 mod place;
 mod reader;
 mod refs;

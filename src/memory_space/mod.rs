@@ -1,5 +1,9 @@
 //! What an author may write, and what a TPU has.
 
+mod resolved;
+
+pub use resolved::{MemrefSpace, Resolved};
+
 use crate::core_type::CoreType;
 use crate::error::{Code, UnknownWord, words};
 use crate::word::{printed, serde_impls};
@@ -260,6 +264,7 @@ macro_rules! tpu_space_consts {
         }
     };
 }
+use tpu_space_consts;
 tpu_space_consts!(MemorySpace, MemorySpace::Tpu);
 
 /// The plain spaces by name; they serve as patterns too.
@@ -352,203 +357,28 @@ impl FromStr for MemorySpace {
 
 serde_impls!(MemorySpace, "a memory space");
 
-impl From<TpuSpace> for MemorySpace {
-    fn from(space: TpuSpace) -> Self {
-        Self::Tpu(space)
-    }
-}
-
-impl From<CoreMemorySpace> for MemorySpace {
-    fn from(tagged: CoreMemorySpace) -> Self {
-        Self::Core(tagged)
-    }
-}
-
-/// What is left of a memory space once it is resolved for a core.
-///
-/// No logical space but `any` exists here, and an accumulator is set apart: it
-/// is never a memref, so it has no attribute to ask for.
-///
-/// ```
-/// use mosaic_memspace::{MemrefSpace, Resolved, TpuSpace};
-///
-/// fn is_on_chip(resolved: Resolved) -> bool {
-///     match resolved {
-///         Resolved::VMEM | Resolved::VMEM_SHARED | Resolved::SMEM => true,
-///         Resolved::CMEM | Resolved::SEMAPHORE_MEM | Resolved::Acc(_) => true,
-///         Resolved::HBM | Resolved::ANY | Resolved::HOST => false,
-///         Resolved::Memref(MemrefSpace::Core(_)) => true,
-///     }
-/// }
-/// assert!(is_on_chip(Resolved::Memref(MemrefSpace::Tpu(TpuSpace::Vmem))));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Resolved {
-    /// A space that a memref can lie in.
-    Memref(MemrefSpace),
-    /// The result buffer of the MXU with this id.
-    Acc(u8),
-}
-
-/// A space that a memref can lie in, once it is resolved.
-///
-/// ```
-/// use mosaic_memspace::{MemrefSpace, TpuSpace};
-/// assert_eq!(MemrefSpace::SMEM, MemrefSpace::Tpu(TpuSpace::Smem));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum MemrefSpace {
-    /// `any`: wherever the compiler puts it.
-    Any,
-    /// The host's memory.
-    Host,
-    /// A memory of this core.
-    Tpu(TpuSpace),
-    /// A memory of another core type's mesh.
-    Core(CoreMemorySpace),
-}
-
-tpu_space_consts!(MemrefSpace, MemrefSpace::Tpu);
-tpu_space_consts!(Resolved, Resolved::tpu);
-
-impl Resolved {
-    /// `any`
-    pub const ANY: Self = Self::Memref(MemrefSpace::Any);
-    /// `host`
-    pub const HOST: Self = Self::Memref(MemrefSpace::Host);
-
-    pub(crate) const fn tpu(space: TpuSpace) -> Self {
-        Self::Memref(MemrefSpace::Tpu(space))
-    }
-
-    /// The space that a memref can lie in, or `None` for an accumulator.
-    ///
-    /// ```
-    /// use mosaic_memspace::{MemrefSpace, Resolved};
-    /// assert_eq!(Resolved::VMEM.memref(), Some(MemrefSpace::VMEM));
-    /// assert_eq!(Resolved::Acc(0).memref(), None);
-    /// ```
-    pub const fn memref(self) -> Option<MemrefSpace> {
-        match self {
-            Self::Memref(space) => Some(space),
-            Self::Acc(_) => None,
-        }
-    }
-
-    /// Whether it is this memory of the core itself.
-    ///
-    /// ```
-    /// use mosaic_memspace::{CoreMemorySpace, MemrefSpace, Resolved, TpuSpace};
-    /// assert!(Resolved::VMEM.is(TpuSpace::Vmem));
-    /// let other = Resolved::Memref(MemrefSpace::Core(CoreMemorySpace::VmemOfTc));
-    /// assert!(!other.is(TpuSpace::Vmem));
-    /// ```
-    pub const fn is(self, space: TpuSpace) -> bool {
-        match self {
-            Self::Memref(memref) => match memref {
-                MemrefSpace::Tpu(own) => own as u8 == space as u8,
-                MemrefSpace::Any | MemrefSpace::Host | MemrefSpace::Core(_) => false,
-            },
-            Self::Acc(_) => false,
-        }
-    }
-
-    /// Whether a pipelined kernel is given the array where it lies, without a window:
-    /// `any` and `hbm`.
-    pub(crate) const fn is_left_in_place(self) -> bool {
-        matches!(self, Self::ANY | Self::HBM)
-    }
-
-    /// The word an author would write for it.
-    ///
-    /// ```
-    /// use mosaic_memspace::{MemorySpace, Resolved};
-    /// assert_eq!(Resolved::VMEM.written(), MemorySpace::VMEM);
-    /// ```
-    pub const fn written(self) -> MemorySpace {
-        match self {
-            Self::Memref(space) => space.written(),
-            Self::Acc(mxu_id) => MemorySpace::Acc(mxu_id),
-        }
-    }
-}
-
-impl MemrefSpace {
-    /// Every space that a memref can lie in.
-    ///
-    /// ```
-    /// assert_eq!(mosaic_memspace::MemrefSpace::ALL.len(), 19);
-    /// ```
-    #[allow(clippy::indexing_slicing, reason = "evaluated at compile time")]
-    pub const ALL: &'static [Self] = &{
-        let mut all = [Self::Any; 2 + TpuSpace::COUNT + CoreMemorySpace::COUNT];
-        all[1] = Self::Host;
-        let mut i = 0;
-        while i < TpuSpace::COUNT {
-            all[2 + i] = Self::Tpu(TpuSpace::ALL[i]);
-            i += 1;
-        }
-        let mut i = 0;
-        while i < CoreMemorySpace::COUNT {
-            all[2 + TpuSpace::COUNT + i] = Self::Core(CoreMemorySpace::ALL[i]);
-            i += 1;
-        }
-        all
+/// A space is one of the wider words: a row a conversion.
+macro_rules! wider {
+    ($($from:ty => $to:ty, $make:expr;)*) => {
+        $(impl From<$from> for $to {
+            fn from(space: $from) -> Self {
+                ($make)(space)
+            }
+        })*
     };
-
-    /// The word an author would write for it.
-    ///
-    /// ```
-    /// use mosaic_memspace::{MemorySpace, MemrefSpace};
-    /// assert_eq!(MemrefSpace::Any.written(), MemorySpace::ANY);
-    /// ```
-    pub const fn written(self) -> MemorySpace {
-        match self {
-            Self::Any => MemorySpace::ANY,
-            Self::Host => MemorySpace::HOST,
-            Self::Tpu(space) => MemorySpace::Tpu(space),
-            Self::Core(tagged) => MemorySpace::Core(tagged),
-        }
-    }
 }
 
-impl fmt::Display for MemrefSpace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.written().fmt(f)
-    }
+wider! {
+    PlainSpace => MemorySpace, MemorySpace::Plain;
+    TpuSpace => MemorySpace, MemorySpace::Tpu;
+    CoreMemorySpace => MemorySpace, MemorySpace::Core;
+    MemrefSpace => MemorySpace, MemrefSpace::written;
+    Resolved => MemorySpace, Resolved::written;
+    TpuSpace => MemrefSpace, MemrefSpace::Tpu;
+    CoreMemorySpace => MemrefSpace, MemrefSpace::Core;
+    MemrefSpace => Resolved, Resolved::Memref;
+    TpuSpace => Resolved, |space| Resolved::Memref(MemrefSpace::Tpu(space));
 }
-
-impl fmt::Display for Resolved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.written().fmt(f)
-    }
-}
-
-impl FromStr for MemrefSpace {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        let memref = Self::ALL.iter().find(|space| is_word(space.written(), word));
-        memref.copied().ok_or_else(|| unknown(&MEMREF, word))
-    }
-}
-
-impl FromStr for Resolved {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        match accumulator(word) {
-            Some(mxu_id) => Ok(Self::Acc(mxu_id)),
-            None => match word.parse() {
-                Ok(space) => Ok(Self::Memref(space)),
-                Err(_) => Err(unknown(&RESOLVED, word)),
-            },
-        }
-    }
-}
-
-serde_impls!(MemrefSpace, "a resolved memory space of a memref");
-serde_impls!(Resolved, "a resolved memory space");
 
 /// Every word of a kind of memory space, made when one is first misspelled.
 fn unknown(words: &'static LazyLock<Vec<&'static str>>, word: &str) -> UnknownWord {
@@ -560,9 +390,6 @@ const ACCUMULATORS: [&str; 1] = ["acc(0) to acc(255)"];
 static CORE: LazyLock<Vec<&str>> = LazyLock::new(|| printed(CoreMemorySpace::ALL).collect());
 static WRITTEN: LazyLock<Vec<&str>> =
     LazyLock::new(|| printed(MemorySpace::ALL).chain(ACCUMULATORS).collect());
-static MEMREF: LazyLock<Vec<&str>> = LazyLock::new(|| printed(MemrefSpace::ALL).collect());
-static RESOLVED: LazyLock<Vec<&str>> =
-    LazyLock::new(|| printed(MemrefSpace::ALL).chain(ACCUMULATORS).collect());
 
 /// The MXU id of `acc(n)`, written without a sign or a leading zero.
 fn accumulator(word: &str) -> Option<u8> {
