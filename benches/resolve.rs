@@ -42,9 +42,7 @@ fn a_million_calls(criterion: &mut Criterion) {
     let spaces: Vec<_> =
         all.iter().filter_map(|&(space, core_type)| Some((space?, core_type))).collect();
     let with_attribute = answered(include_str!("../tests/vectors/mosaic_attribute.jsonl"));
-    let attribute = |&(space, core_type): &Written| {
-        CallSite::Other.resolve(space, core_type).memref().map(MemorySpaceAttr::new)
-    };
+    let attribute = |&(space, core_type): &Written| CallSite::Other.attribute(space, core_type);
 
     let mut group = criterion.benchmark_group("million");
     group.throughput(Throughput::Elements(CALLS as u64));
@@ -64,6 +62,9 @@ fn a_million_calls(criterion: &mut Criterion) {
     });
     call(&mut group, "attribute", &with_attribute, attribute);
     look_up(&mut group, "attribute, plain lookup", &with_attribute, attribute);
+    let text = |written: &Written| attribute(written).map(|it| it.map(MemorySpaceAttr::as_str));
+    call(&mut group, "attribute's text", &with_attribute, text);
+    look_up(&mut group, "attribute's text, plain lookup", &with_attribute, text);
     group.finish();
 }
 

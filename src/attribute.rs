@@ -3,11 +3,13 @@
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
 use crate::error::{Code, Fault, UnknownWord};
-use crate::memory_space::{CoreMemorySpace, MemrefSpace, TpuSpace};
+use crate::memory_space::{CoreMemorySpace, MemorySpace, MemrefSpace, Resolved, TpuSpace};
+use crate::resolve::{CallSite, Kind, NUMBERS, ROW, kind, number, resolve};
 use crate::word::word_impls;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
+use strum::EnumCount;
 
 /// A memory space as Mosaic writes it on a memref's type.
 ///
@@ -25,10 +27,10 @@ use std::sync::LazyLock;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MemorySpaceAttr {
-    space: MemrefSpace,
-    text: &'static str,
+    /// The space's place among all.
+    place: u8,
 }
 
 impl MemorySpaceAttr {
@@ -49,45 +51,28 @@ impl MemorySpaceAttr {
     /// let shared = MemrefSpace::Core(CoreMemorySpace::VmemSharedOfScVectorSubcore);
     /// assert!(MemorySpaceAttr::new(shared).is_err());
     /// ```
+    #[inline]
     pub const fn new(space: MemrefSpace) -> Result<Self, NotOwnableByCore> {
-        let text = match space {
-            MemrefSpace::Any => "#tpu.memory_space<any>",
-            MemrefSpace::Host => "#tpu.memory_space<host>",
-            MemrefSpace::Tpu(space) => match space {
-                TpuSpace::Vmem => "#tpu.memory_space<vmem>",
-                TpuSpace::VmemShared => "#tpu.memory_space<vmem_shared>",
-                TpuSpace::Smem => "#tpu.memory_space<smem>",
-                TpuSpace::Cmem => "#tpu.memory_space<cmem>",
-                TpuSpace::SemaphoreMem => "#tpu.memory_space<semaphore_mem>",
-                TpuSpace::Hbm => "#tpu.memory_space<hbm>",
-            },
-            MemrefSpace::Core(tagged) => match tagged {
-                CoreMemorySpace::VmemOfTc => "#tpu.memory_space<vmem, tc>",
-                CoreMemorySpace::SmemOfTc => "#tpu.memory_space<smem, tc>",
-                CoreMemorySpace::CmemOfTc => "#tpu.memory_space<cmem, tc>",
-                CoreMemorySpace::SemaphoreMemOfTc => "#tpu.memory_space<semaphore_mem, tc>",
-                CoreMemorySpace::SmemOfScScalarSubcore => {
-                    "#tpu.memory_space<smem, sc_scalar_subcore>"
-                }
-                CoreMemorySpace::SemaphoreMemOfScScalarSubcore => {
-                    "#tpu.memory_space<semaphore_mem, sc_scalar_subcore>"
-                }
-                CoreMemorySpace::VmemOfScVectorSubcore => {
-                    "#tpu.memory_space<vmem, sc_vector_subcore>"
-                }
-                CoreMemorySpace::SmemOfScVectorSubcore => {
-                    "#tpu.memory_space<smem, sc_vector_subcore>"
-                }
-                CoreMemorySpace::SemaphoreMemOfScVectorSubcore => {
-                    "#tpu.memory_space<semaphore_mem, sc_vector_subcore>"
-                }
-                CoreMemorySpace::VmemSharedOfScScalarSubcore
-                | CoreMemorySpace::VmemSharedOfScVectorSubcore => {
-                    return Err(NotOwnableByCore(tagged));
-                }
-            },
-        };
-        Ok(Self { space, text })
+        match space {
+            MemrefSpace::Core(
+                tagged @ (CoreMemorySpace::VmemSharedOfScScalarSubcore
+                | CoreMemorySpace::VmemSharedOfScVectorSubcore),
+            ) => Err(NotOwnableByCore(tagged)),
+            MemrefSpace::Any
+            | MemrefSpace::Host
+            | MemrefSpace::Tpu(_)
+            | MemrefSpace::Core(
+                CoreMemorySpace::VmemOfTc
+                | CoreMemorySpace::SmemOfTc
+                | CoreMemorySpace::CmemOfTc
+                | CoreMemorySpace::SemaphoreMemOfTc
+                | CoreMemorySpace::SmemOfScScalarSubcore
+                | CoreMemorySpace::SemaphoreMemOfScScalarSubcore
+                | CoreMemorySpace::VmemOfScVectorSubcore
+                | CoreMemorySpace::SmemOfScVectorSubcore
+                | CoreMemorySpace::SemaphoreMemOfScVectorSubcore,
+            ) => Ok(Self { place: place(space) }),
+        }
     }
 
     /// Every attribute, in the order of [`MemrefSpace::ALL`].
@@ -107,8 +92,10 @@ impl MemorySpaceAttr {
     /// assert_eq!(attribute.space(), MemrefSpace::VMEM);
     /// # Ok::<(), mosaic_memspace::error::UnknownWord>(())
     /// ```
+    #[allow(clippy::indexing_slicing, reason = "the table has every space")]
+    #[inline]
     pub const fn space(self) -> MemrefSpace {
-        self.space
+        SPACES[self.place as usize].0
     }
 
     /// Its text, as Mosaic prints it.
@@ -118,8 +105,10 @@ impl MemorySpaceAttr {
     /// let attribute = MemorySpaceAttr::new(MemrefSpace::Any);
     /// assert_eq!(attribute.map(MemorySpaceAttr::as_str), Ok("#tpu.memory_space<any>"));
     /// ```
+    #[allow(clippy::indexing_slicing, reason = "the table has every space")]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
-        self.text
+        SPACES[self.place as usize].1
     }
 
     /// The number of the space in the Mosaic dialect; a tag is no part of it.
@@ -129,7 +118,7 @@ impl MemorySpaceAttr {
     /// assert_eq!(MemorySpaceAttr::new(MemrefSpace::CMEM).map(MemorySpaceAttr::number), Ok(3));
     /// ```
     pub const fn number(self) -> u32 {
-        let space = match self.space {
+        let space = match self.space() {
             MemrefSpace::Any => return u32::MAX,
             MemrefSpace::Host => return 6,
             MemrefSpace::Tpu(space) => space,
@@ -159,7 +148,7 @@ impl MemorySpaceAttr {
 
     fn of(space: &str, core_type: Option<&str>) -> Option<Self> {
         let written = |attribute: &Self| {
-            let (name, tag) = match attribute.space {
+            let (name, tag) = match attribute.space() {
                 MemrefSpace::Any => ("any", None),
                 MemrefSpace::Host => ("host", None),
                 MemrefSpace::Tpu(space) => (space.as_str(), None),
@@ -168,6 +157,157 @@ impl MemorySpaceAttr {
             name == space && tag.map(CoreType::as_str) == core_type
         };
         Self::all().find(written)
+    }
+}
+
+/// The texts. [`SPACES`] is made from it at compile time, and answers.
+const fn text(space: MemrefSpace) -> &'static str {
+    match space {
+        MemrefSpace::Any => "#tpu.memory_space<any>",
+        MemrefSpace::Host => "#tpu.memory_space<host>",
+        MemrefSpace::Tpu(space) => match space {
+            TpuSpace::Vmem => "#tpu.memory_space<vmem>",
+            TpuSpace::VmemShared => "#tpu.memory_space<vmem_shared>",
+            TpuSpace::Smem => "#tpu.memory_space<smem>",
+            TpuSpace::Cmem => "#tpu.memory_space<cmem>",
+            TpuSpace::SemaphoreMem => "#tpu.memory_space<semaphore_mem>",
+            TpuSpace::Hbm => "#tpu.memory_space<hbm>",
+        },
+        MemrefSpace::Core(tagged) => match tagged {
+            CoreMemorySpace::VmemOfTc => "#tpu.memory_space<vmem, tc>",
+            CoreMemorySpace::SmemOfTc => "#tpu.memory_space<smem, tc>",
+            CoreMemorySpace::CmemOfTc => "#tpu.memory_space<cmem, tc>",
+            CoreMemorySpace::SemaphoreMemOfTc => "#tpu.memory_space<semaphore_mem, tc>",
+            CoreMemorySpace::SmemOfScScalarSubcore => "#tpu.memory_space<smem, sc_scalar_subcore>",
+            CoreMemorySpace::SemaphoreMemOfScScalarSubcore => {
+                "#tpu.memory_space<semaphore_mem, sc_scalar_subcore>"
+            }
+            CoreMemorySpace::VmemOfScVectorSubcore => "#tpu.memory_space<vmem, sc_vector_subcore>",
+            CoreMemorySpace::SmemOfScVectorSubcore => "#tpu.memory_space<smem, sc_vector_subcore>",
+            CoreMemorySpace::SemaphoreMemOfScVectorSubcore => {
+                "#tpu.memory_space<semaphore_mem, sc_vector_subcore>"
+            }
+            // No attribute is made of them.
+            CoreMemorySpace::VmemSharedOfScScalarSubcore
+            | CoreMemorySpace::VmemSharedOfScVectorSubcore => "",
+        },
+    }
+}
+
+/// The spaces and their texts, each at its place.
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "at compile time")]
+const SPACES: [(MemrefSpace, &str); MemrefSpace::ALL.len()] = {
+    let mut spaces = [(MemrefSpace::Any, ""); MemrefSpace::ALL.len()];
+    let mut i = 0;
+    while i < spaces.len() {
+        let space = MemrefSpace::ALL[i];
+        spaces[place(space) as usize] = (space, text(space));
+        i += 1;
+    }
+    spaces
+};
+
+#[allow(clippy::arithmetic_side_effects, reason = "small numbers")]
+#[allow(clippy::cast_possible_truncation, reason = "there are few spaces")]
+const fn place(space: MemrefSpace) -> u8 {
+    match space {
+        MemrefSpace::Any => 0,
+        MemrefSpace::Host => 1,
+        MemrefSpace::Tpu(space) => 2 + space as u8,
+        MemrefSpace::Core(tagged) => 2 + TpuSpace::ALL.len() as u8 + tagged as u8,
+    }
+}
+
+impl fmt::Debug for MemorySpaceAttr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("MemorySpaceAttr").field(&self.space()).finish()
+    }
+}
+
+/// The attribute of a ref in this memory; an accumulator has none.
+const fn of_resolved(space: Resolved) -> Written {
+    match space {
+        Resolved::Acc(_) => Ok(None),
+        Resolved::Memref(space) => match MemorySpaceAttr::new(space) {
+            Ok(attribute) => Ok(Some(attribute)),
+            Err(fault) => Err(fault),
+        },
+    }
+}
+
+type Written = Result<Option<MemorySpaceAttr>, NotOwnableByCore>;
+
+/// The attributes of written spaces, in the places that [`resolve`] has them in.
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "at compile time")]
+const WRITTEN: [[[Written; ROW]; NUMBERS]; Kind::COUNT] = {
+    let mut table = [[[Ok(None); ROW]; NUMBERS]; Kind::COUNT];
+    let mut i = 0;
+    while i < MemorySpace::ALL.len() {
+        let space = MemorySpace::ALL[i];
+        let mut core = 0;
+        while core < CoreType::ALL.len() {
+            let attribute = of_resolved(resolve(space, CoreType::ALL[core]));
+            table[kind(space) as usize][number(space) as usize][core] = attribute;
+            core += 1;
+        }
+        i += 1;
+    }
+    table
+};
+
+/// The attributes where no space is written, by call site and core type.
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "at compile time")]
+const UNWRITTEN: [[Written; CoreType::COUNT]; CallSite::COUNT] = {
+    let mut table = [[Ok(None); CoreType::COUNT]; CallSite::COUNT];
+    let mut site = 0;
+    while site < CallSite::COUNT {
+        let mut core = 0;
+        while core < CoreType::COUNT {
+            let space = CallSite::ALL[site].resolve(None, CoreType::ALL[core]);
+            table[site][core] = of_resolved(space);
+            core += 1;
+        }
+        site += 1;
+    }
+    table
+};
+
+/// On its own: within [`CallSite::attribute`] the compiler would make a jump table of it.
+#[allow(clippy::indexing_slicing, reason = "the table has every kind, number and core type")]
+#[inline]
+const fn of_written(space: MemorySpace, core_type: CoreType) -> Written {
+    WRITTEN[kind(space) as usize][number(space) as usize][core_type as usize]
+}
+
+impl CallSite {
+    /// The attribute of a ref met here, whose space is written or not; an accumulator has
+    /// none.
+    ///
+    /// # Errors
+    /// [`NotOwnableByCore`] for a tagged `vmem_shared` of another core.
+    ///
+    /// ```
+    /// use mosaic_memspace::{CallSite, CoreType, MemorySpace, MemorySpaceAttr};
+    ///
+    /// let text = |space| {
+    ///     let attribute = CallSite::BlockSpec.attribute(space, CoreType::ScScalarSubcore);
+    ///     attribute.map(|attribute| attribute.map(MemorySpaceAttr::as_str))
+    /// };
+    /// assert_eq!(text(None), Ok(Some("#tpu.memory_space<smem>")));
+    /// assert_eq!(text(Some(MemorySpace::HBM)), Ok(Some("#tpu.memory_space<hbm>")));
+    /// assert_eq!(text(Some(MemorySpace::Acc(0))), Ok(None));
+    /// ```
+    #[allow(clippy::indexing_slicing, reason = "the tables have every space, core type and site")]
+    #[inline]
+    pub const fn attribute(
+        self,
+        space: Option<MemorySpace>,
+        core_type: CoreType,
+    ) -> Result<Option<MemorySpaceAttr>, NotOwnableByCore> {
+        match space {
+            Some(space) => of_written(space, core_type),
+            None => UNWRITTEN[self as usize][core_type as usize],
+        }
     }
 }
 

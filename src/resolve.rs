@@ -113,7 +113,10 @@ const fn rule(space: MemorySpace, core_type: CoreType) -> Resolved {
 
 /// The answers for one space, by core type, and one to spare: the rows are then
 /// a power of two apart.
-type Row = [Resolved; CoreType::COUNT.next_power_of_two()];
+type Row = [Resolved; ROW];
+
+/// Places of a row.
+pub(crate) const ROW: usize = CoreType::COUNT.next_power_of_two();
 
 #[allow(
     clippy::indexing_slicing,
@@ -121,7 +124,7 @@ type Row = [Resolved; CoreType::COUNT.next_power_of_two()];
     reason = "evaluated at compile time"
 )]
 const fn row(space: MemorySpace) -> Row {
-    let mut row = [Resolved::ANY; CoreType::COUNT.next_power_of_two()];
+    let mut row = [Resolved::ANY; ROW];
     let mut i = 0;
     while i < CoreType::COUNT {
         row[i] = rule(space, CoreType::ALL[i]);
@@ -131,7 +134,7 @@ const fn row(space: MemorySpace) -> Row {
 }
 
 /// As many numbers as a kind can have.
-const NUMBERS: usize = 256;
+pub(crate) const NUMBERS: usize = 256;
 
 /// The rows by kind and number. A space holds both as they are, so that finding
 /// its row takes no branch.
@@ -183,7 +186,7 @@ const UNWRITTEN: [[Resolved; CoreType::COUNT]; CallSite::COUNT] = {
 
 #[derive(Clone, Copy, EnumCount)]
 #[repr(u8)]
-enum Kind {
+pub(crate) enum Kind {
     Plain,
     Tpu,
     Core,
@@ -191,7 +194,7 @@ enum Kind {
 }
 
 #[inline]
-const fn kind(space: MemorySpace) -> Kind {
+pub(crate) const fn kind(space: MemorySpace) -> Kind {
     match space {
         MemorySpace::Plain(_) => Kind::Plain,
         MemorySpace::Tpu(_) => Kind::Tpu,
@@ -202,7 +205,7 @@ const fn kind(space: MemorySpace) -> Kind {
 
 /// Which one of its kind.
 #[inline]
-const fn number(space: MemorySpace) -> u8 {
+pub(crate) const fn number(space: MemorySpace) -> u8 {
     match space {
         MemorySpace::Plain(space) => space as u8,
         MemorySpace::Tpu(space) => space as u8,

@@ -23,10 +23,11 @@ pub(crate) fn resolve(written: Written) -> Result<Word<Resolved>, Code> {
 }
 
 pub(crate) fn mosaic_attribute(written: Written) -> Result<Word<MemorySpaceAttr>, Code> {
-    match written.resolved() {
-        Resolved::Memref(space) => {
-            MemorySpaceAttr::new(space).map(Word).map_err(|fault| fault.code())
-        }
-        Resolved::Acc(_) => Err(Code::InvalidMemorySpace),
-    }
+    let space = written.space.map(|space| space.0);
+    let attribute = CallSite::Other.attribute(space, written.core.0);
+    // As one gets it step by step.
+    let resolved = written.resolved().memref().map(MemorySpaceAttr::new).transpose();
+    assert_eq!(attribute, resolved);
+    let attribute = attribute.map_err(|fault| fault.code())?;
+    attribute.map(Word).ok_or(Code::InvalidMemorySpace)
 }
