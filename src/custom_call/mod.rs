@@ -49,6 +49,8 @@ pub use params::functions::{
     ActiveCoresFault, Bound, IterationSpace, MixedCoreTypes, ModuleFunction, active_core_count,
     device_type, jax_active_core_count,
 };
+#[cfg(feature = "read")]
+pub(crate) use params::list::parameters;
 pub use params::words::{
     DeviceType, DimensionSemantics, OptLevel, SideEffects, TcTilingFlagOnTensorCore, Tiling,
 };

@@ -143,10 +143,6 @@ fn said(call: &DumpedCall<'_>, config: &BackendConfig<'_>) -> BodyCall {
     let mut params = CompilerParams {
         collective_id: config.collective_id,
         flags: config.flag_configs.as_ref().map(|_| flags.collect()),
-        disable_bounds_checks: config.disable_bounds_checks,
-        disable_semaphore_checks: config.disable_semaphore_checks,
-        skip_device_barrier: config.skip_device_barrier,
-        shape_invariant_numerics: config.shape_invariant_numerics,
         needs_layout_passes: config.needs_layout_passes,
         use_tc_tiling_on_sc: match sparse_core.and_then(|of| of.tiling.as_ref()) {
             Some(Open::Known(Tiling::SparseCore)) => Some(false),
@@ -158,6 +154,7 @@ fn said(call: &DumpedCall<'_>, config: &BackendConfig<'_>) -> BodyCall {
         },
         ..CompilerParams::default()
     };
+    params.take_over(config);
     let limit = config.vmem_limit_bytes().map(VmemLimitBytes::new);
     let faults = match limit {
         Some(Ok(limit)) => {

@@ -2,11 +2,12 @@
 
 use super::fault::JsonFault;
 use super::json::Kind;
-use super::rows::rows;
+use super::rows::{Object, Row, rows};
 use super::schema::Definitions;
 use super::shapes::{write_string, wrong};
 use super::value::{Faults, Json, Value};
 use super::words::of_param;
+use crate::custom_call::parameters;
 use crate::custom_call::{
     CollectiveId, CompilerParams, CostEstimate, FlagValue, Flags, ParamFault, SideEffects,
     VmemLimitBytes, WrittenFlagValue,
@@ -16,50 +17,39 @@ use crate::kernel::{Params, Place, Step};
 use crate::word::Word;
 use std::collections::HashSet;
 
-rows! {
-    /// Every field of JAX's CompilerParams, under its own name; what is absent, or
-    /// null, is at its default.
-    CompilerParams as "CompilerParams" {
-        fn absent() -> Self {
-            Self::default()
+macro_rules! rows_of {
+    ($(
+        $(#[doc = $doc:literal])+
+        $field:ident: $type:ty = $default:expr $(=> $config:ident)? $(, $json:literal)?;
+    )+) => {
+        impl Object for CompilerParams {
+            const NAME: &'static str = "CompilerParams";
+            const DOC: &'static str = "Every field of JAX's CompilerParams, under its own name; \
+                what is absent, or null, is at its default.";
+            const ROWS: &'static [Row<Self>] = &[$(Row {
+                key: stringify!($field),
+                doc: said(&[concat!($($doc),+).trim_ascii(), $($json)?]),
+                is_required: false,
+                read: |of, value, faults| value.fill(&mut of.$field, false, faults),
+                is_same: |of, other| of.$field == other.$field,
+                write: |of, json| Json::write(&of.$field, json),
+                schema: |definitions| super::schema::of(|of: &Self| &of.$field, definitions),
+            }),+];
+
+            fn absent() -> Self {
+                Self::default()
+            }
         }
+    };
+}
+parameters!(rows_of);
+
+/// What the schema says: the last of what there is.
+const fn said(docs: &[&'static str]) -> &'static str {
+    match docs {
+        [.., last] => last,
+        [] => "",
     }
-    /// One a grid axis: what the steps along it may assume of each other; arbitrary.
-    "dimension_semantics": dimension_semantics;
-    /// One an input: whether XLA may fuse what makes it into the kernel; no.
-    "allow_input_fusion": allow_input_fusion;
-    /// Bytes of VMEM for windows and scratch; the chip's default. More than the chip
-    /// gives is cut.
-    "vmem_limit_bytes": vmem_limit_bytes;
-    /// Which barrier semaphore the kernel uses; needs a custom barrier.
-    "collective_id": collective_id;
-    /// Whether XLA may merge the call with its like, or drop it when it is unused; pure.
-    "has_side_effects": has_side_effects;
-    /// Compiler flags for this kernel alone.
-    "flags": flags;
-    /// Bytes of VMEM that the compiler keeps for relayouts; up to the compiler.
-    "internal_scratch_in_bytes": internal_scratch_in_bytes;
-    /// How the body is serialized: 1, or null where it is not.
-    "serialization_format": serialization_format;
-    /// Whether accesses out of bounds go unnoticed; false.
-    "disable_bounds_checks": disable_bounds_checks;
-    /// Whether a semaphore that is not back at zero goes unnoticed; false.
-    "disable_semaphore_checks": disable_semaphore_checks;
-    /// Whether the devices do not wait for each other before the kernel; false.
-    "skip_device_barrier": skip_device_barrier;
-    /// Whether a collective_id is meant though there is no custom barrier; false.
-    "allow_collective_id_without_custom_barrier": allow_collective_id_without_custom_barrier;
-    /// Whether results must not depend on how the compiler tiles; true.
-    "shape_invariant_numerics": shape_invariant_numerics;
-    /// Whether a SparseCore kernel's arrays lie as on a TensorCore; true. Refused on a
-    /// TensorCore.
-    "use_tc_tiling_on_sc": use_tc_tiling_on_sc;
-    /// Whether the compiler infers vector layouts; true.
-    "needs_layout_passes": needs_layout_passes;
-    /// Whether the MXU may take a matmul's left side transposed; false.
-    "fuse_transposed_lhs_in_matmul": fuse_transposed_lhs_in_matmul;
-    /// How hard the SparseCore compiler tries; O3. Refused on a TensorCore.
-    "opt_level": opt_level;
 }
 
 /// What no kernel can have is reported with the rest, and written again as it was.

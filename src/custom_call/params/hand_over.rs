@@ -36,16 +36,12 @@ impl CompilerParams {
         libtpu: LibtpuVersion,
     ) -> BackendConfig<'a> {
         let mut config = BackendConfig::new(body);
+        self.hand_over(&mut config);
         config.collective_id = resolved.collective_id;
         let format = self.serialization_format.filter(|_| !is_text(body));
         config.serialization_format = format.map(i64::from);
         config.needs_layout_passes = resolved.needs_layout_passes;
-        config.shape_invariant_numerics = self.shape_invariant_numerics;
-        config.allow_input_fusion.clone_from(&self.allow_input_fusion);
         config.internal_scratch_in_bytes = self.internal_scratch_in_bytes.map(i64::from);
-        config.disable_bounds_checks = self.disable_bounds_checks;
-        config.disable_semaphore_checks = self.disable_semaphore_checks;
-        config.skip_device_barrier = self.skip_device_barrier;
         match resolved.device_type {
             None => {}
             Some(DeviceType::SparseCore) => {

@@ -3,8 +3,10 @@
 pub(super) mod fault;
 pub(super) mod functions;
 mod hand_over;
+pub(crate) mod list;
 pub(super) mod words;
 
+use super::config::BackendConfig;
 use super::config::flags::Flags;
 use super::ids::allocator::{CollectiveIds, IdOptions, IdPolicy};
 use super::ids::collective_id::{CollectiveId, IdCall};
@@ -12,104 +14,59 @@ use crate::core_type::CoreType;
 use crate::error::Faults;
 use fault::{ParamFault, in_jax_order};
 use functions::{Bound, IterationSpace, ModuleFunction, active_core_count};
+use list::parameters;
 use std::num::NonZeroU64;
 use words::{DeviceType, DimensionSemantics, OptLevel, SideEffects, Tiling};
 
-/// What an author may ask of the compiler for one kernel (JAX: `CompilerParams`, each
-/// field under its own name, with its default).
-///
-/// What no kernel may have cannot be built: an id below zero, a limit of no bytes, a
-/// flag that breaks the JSON. What depends on the kernel is
-/// [validated](Self::validate).
-///
-/// ```
-/// use mosaic_memspace::custom_call::{CompilerParams, DimensionSemantics, VmemLimitBytes};
-///
-/// let mut params = CompilerParams::default();
-/// params.dimension_semantics = Some(vec![DimensionSemantics::Parallel]);
-/// params.vmem_limit_bytes = Some(VmemLimitBytes::new(32 << 20)?);
-/// assert!(params.shape_invariant_numerics && params.needs_layout_passes);
-/// # Ok::<(), mosaic_memspace::custom_call::ParamFault>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "JAX's parameters")]
-pub struct CompilerParams {
-    /// One a grid axis: what the steps along it may assume of each other. `None` is
-    /// arbitrary for all. An unpipelined kernel has none: its mesh says it.
-    pub dimension_semantics: Option<Vec<DimensionSemantics>>,
-    /// One an input: whether XLA may fuse the operation that makes it into the kernel.
-    /// `None` is no for all.
-    pub allow_input_fusion: Option<Vec<bool>>,
-    /// Bytes of VMEM that the kernel may have for windows and scratch. `None` is the
-    /// chip's default; more than the chip gives is cut by the compiler, without a word
-    /// (both: [`CompilerLimits`](crate::CompilerLimits)). A SparseCore kernel's is
-    /// ignored by the compiler.
-    pub vmem_limit_bytes: Option<VmemLimitBytes>,
-    /// Which barrier semaphore the kernel uses: kernels that may run at the same time
-    /// need different ones. `None` without a custom barrier, or where ids are
-    /// [given out](CollectiveIds).
-    pub collective_id: Option<CollectiveId>,
-    /// Whether XLA may merge the call with its like, or drop it when nothing uses it.
-    /// It may do both by default.
-    pub has_side_effects: SideEffects,
-    /// Compiler flags for this kernel alone. None given are not the same as an empty
-    /// set: the JSON then has an empty list.
-    pub flags: Option<Flags>,
-    /// Bytes of VMEM that the compiler keeps for relayouts. `None` leaves it to the
-    /// compiler.
-    pub internal_scratch_in_bytes: Option<u32>,
-    /// How the body is serialized: 1 by default. A body of plain Mosaic text is handed
-    /// over without one, whatever is said here.
-    pub serialization_format: Option<u32>,
-    /// Whether accesses out of bounds go unnoticed.
-    pub disable_bounds_checks: bool,
-    /// Whether a semaphore that is not back at zero goes unnoticed.
-    pub disable_semaphore_checks: bool,
-    /// Whether the devices do not wait for each other before the kernel.
-    pub skip_device_barrier: bool,
-    /// Whether a `collective_id` is meant though the kernel has no custom barrier.
-    pub allow_collective_id_without_custom_barrier: bool,
-    /// Whether results must not depend on how the compiler tiles; true by default.
-    pub shape_invariant_numerics: bool,
-    /// Whether a SparseCore kernel's arrays lie as on a TensorCore, which is what
-    /// `None` means too. Refused on a TensorCore, whatever it says.
-    pub use_tc_tiling_on_sc: Option<bool>,
-    /// Whether the compiler infers vector layouts; true by default. A TensorCore kernel
-    /// needs it, and has it whatever is said here.
-    pub needs_layout_passes: bool,
-    /// Whether the compiler may fuse the transposition of a matmul's left side into the
-    /// MXU. Seldom faster. The body says it, in each
-    /// [matmul](Self::transpose_lhs_hint), and the config does not.
-    pub fuse_transposed_lhs_in_matmul: bool,
-    /// How hard the SparseCore compiler tries; `None` means O3. Refused on a
-    /// TensorCore.
-    pub opt_level: Option<OptLevel>,
-}
-
-impl Default for CompilerParams {
-    fn default() -> Self {
-        Self {
-            dimension_semantics: None,
-            allow_input_fusion: None,
-            vmem_limit_bytes: None,
-            collective_id: None,
-            has_side_effects: SideEffects::Pure,
-            flags: None,
-            internal_scratch_in_bytes: None,
-            serialization_format: Some(1),
-            disable_bounds_checks: false,
-            disable_semaphore_checks: false,
-            skip_device_barrier: false,
-            allow_collective_id_without_custom_barrier: false,
-            shape_invariant_numerics: true,
-            use_tc_tiling_on_sc: None,
-            needs_layout_passes: true,
-            fuse_transposed_lhs_in_matmul: false,
-            opt_level: None,
+macro_rules! compiler_params {
+    ($(
+        $(#[doc = $doc:literal])+
+        $field:ident: $type:ty = $default:expr $(=> $config:ident)? $(, $json:literal)?;
+    )+) => {
+        /// What an author may ask of the compiler for one kernel (JAX: `CompilerParams`, each
+        /// field under its own name, with its default).
+        ///
+        /// What no kernel may have cannot be built: an id below zero, a limit of no bytes, a
+        /// flag that breaks the JSON. What depends on the kernel is
+        /// [validated](Self::validate).
+        ///
+        /// ```
+        /// use mosaic_memspace::custom_call::{CompilerParams, DimensionSemantics, VmemLimitBytes};
+        ///
+        /// let mut params = CompilerParams::default();
+        /// params.dimension_semantics = Some(vec![DimensionSemantics::Parallel]);
+        /// params.vmem_limit_bytes = Some(VmemLimitBytes::new(32 << 20)?);
+        /// assert!(params.shape_invariant_numerics && params.needs_layout_passes);
+        /// # Ok::<(), mosaic_memspace::custom_call::ParamFault>(())
+        /// ```
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        #[allow(clippy::struct_excessive_bools, reason = "JAX's parameters")]
+        pub struct CompilerParams {
+            $($(#[doc = $doc])+ pub $field: $type,)+
         }
-    }
+
+        impl Default for CompilerParams {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        impl CompilerParams {
+            /// Gives the config what it has of the parameters as it is.
+            fn hand_over(&self, config: &mut BackendConfig<'_>) {
+                $($(config.$config.clone_from(&self.$field);)?)+
+            }
+
+            /// Takes from a config what it has of the parameters as it is.
+            #[cfg(feature = "read")]
+            pub(crate) fn take_over(&mut self, config: &BackendConfig<'_>) {
+                $($(self.$field.clone_from(&config.$config);)?)+
+            }
+        }
+    };
 }
+parameters!(compiler_params);
 
 impl CompilerParams {
     /// Holds the parameters against a kernel that is alone in its module, with JAX's
