@@ -332,6 +332,47 @@ fn the_pool_counts_every_subcore() {
 }
 
 #[test]
+fn what_there_is_of_smem_and_what_a_kernel_may_use_of_it() {
+    for (chip, capacity, usable) in [
+        (Chip::V2, 16 << 10, Some(15_360)),
+        (Chip::V4, 1 << 20, Some(1_048_064)),
+        (Chip::V5e, 1 << 20, Some(1_046_528)),
+        (Chip::V6e, 1 << 20, Some(1_046_528)),
+    ] {
+        let mut parts = Vec::new();
+        let plan = TcKernel::new(chip.facts()).smem_plan_into(&mut parts).unwrap();
+        assert_eq!((plan.capacity_bytes(), plan.usable_bytes()), (capacity, usable), "{chip}");
+        assert_eq!(Some(plan.bytes_there()), usable);
+    }
+}
+
+/// The last bytes that fit, and the first that do not: each remedy saves just enough.
+#[test]
+fn a_remedy_is_the_least_that_does() {
+    let help = |rows: u64, limit| {
+        let shape = [rows, 128];
+        let sum = ResolvedScratch::new("t", &shape, Dtype::Float32, Resolved::VMEM);
+        let kernel = TcKernel {
+            refs: &[sum.into()],
+            vmem_limit_bytes: Some(limit),
+            ..TcKernel::new(Chip::V4.facts())
+        };
+        let faults = kernel.faults().unwrap();
+        faults.iter().find(|it| it.code() == Code::VmemOverflow).map(Fault::help)
+    };
+    // 16 MiB is the most that v4 gives: up to there the limit can be raised.
+    let most = 16 << 20;
+    assert_eq!(
+        help(32_768, most - 512).as_deref(),
+        Some("raise vmem_limit_bytes to 16777216 or more; or halve dimension 0 of t, to 16384")
+    );
+    assert_eq!(help(32_769, most).as_deref(), Some("halve dimension 0 of t, to 16385"));
+    // Half of it fits exactly, and half of a row more does not.
+    assert_eq!(help(65_536, most).as_deref(), Some("halve dimension 0 of t, to 32768"));
+    assert_eq!(help(65_552, most).as_deref(), Some("halve dimension 0 of t twice, to 16388"));
+}
+
+#[test]
 fn nothing_is_allocated_where_the_buffer_has_room() {
     let x = output(&[8, 128]);
     let refs = [Ref::from(x.in_space(Resolved::VMEM)); 20];

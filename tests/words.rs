@@ -313,3 +313,10 @@ fn a_space_is_a_wider_word() {
         }
     }
 }
+
+#[test]
+fn a_list_of_attributes_has_each() {
+    assert!(CoreTypeAttr::all().eq(CoreType::ALL.iter().copied().map(CoreTypeAttr::new)));
+    let taggable = MemrefSpace::ALL.iter().filter_map(|space| MemorySpaceAttr::new(*space).ok());
+    assert!(MemorySpaceAttr::all().eq(taggable));
+}
