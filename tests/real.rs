@@ -3,7 +3,8 @@
 //! says what the compiler made of each.
 //!
 //! A kernel that the compiler takes must be let through, and what is counted of VMEM
-//! must never exceed what the compiler took.
+//! must never exceed what the compiler took. Described by `describe`, it must come to the
+//! same.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -12,6 +13,7 @@
     reason = "a test"
 )]
 
+use mosaic_memspace::read::Kernels;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -68,6 +70,29 @@ impl<'a> Row<'a> {
     }
 }
 
+/// What a kernel comes to: its name, its bytes and its errors.
+fn verdict(kernel: &Value) -> (Value, Value, Vec<Value>) {
+    let errors = kernel["diagnostics"].as_array().into_iter().flatten();
+    let errors = errors.filter(|it| it["severity"] == "error").map(|it| it["code"].clone());
+    (kernel["name"].clone(), kernel["fit"].clone(), errors.collect())
+}
+
+/// What its kernels come to once they have been described.
+fn described_again(row: &Row<'_>, folder: &Path) -> Vec<(Value, Value, Vec<Value>)> {
+    let described = Command::new(env!("CARGO_BIN_EXE_mosaic-memspace"))
+        .args(["describe", "--chip", row.chip])
+        .arg(folder.join(row.file))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(described.stdout).unwrap();
+    let mut verdicts = Vec::new();
+    for kernel in Kernels::new(&text) {
+        let report = kernel.unwrap().kernel.check();
+        verdicts.push(verdict(&serde_json::to_value(&report).unwrap()));
+    }
+    verdicts
+}
+
 #[derive(Default)]
 struct Tally {
     agreed: usize,
@@ -103,6 +128,14 @@ impl Tally {
             let said: Vec<_> =
                 kernels.iter().map(|kernel| kernel["diagnostics"].to_string()).collect();
             wrong = Some(format!("the compiler takes it: {}", said.join(" ")));
+        }
+        let again = described_again(row, folder);
+        if again != kernels.iter().map(verdict).collect::<Vec<_>>() {
+            wrong = Some(format!("described, it checks as {again:?}"));
+        }
+        let again = described_again(row, folder);
+        if again != kernels.iter().map(verdict).collect::<Vec<_>>() {
+            wrong = Some(format!("described, it checks as {again:?}"));
         }
         if !row.taken {
             let memory = MEMORY.contains(&row.class);

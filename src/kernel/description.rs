@@ -5,9 +5,9 @@ use crate::chip::{Chip, ChipFacts};
 use crate::core_type::CoreType;
 use crate::custom_call::{CompilerParams, CostEstimate, DimensionSemantics, ParamFault};
 use crate::error::UnknownWord;
-use crate::memory_space::Resolved;
+use crate::memory_space::MemorySpace;
 use crate::operand::{GridAxis, Operand, Pipeline, Prefetch, Scratch};
-use crate::rules::{self, AccessOp, AccessShape, DmaMode};
+use crate::rules::{self, AccessOp, AccessShape};
 use crate::word::Spelled;
 
 /// A kernel's description.
@@ -52,6 +52,8 @@ pub struct Kernel {
     pub(crate) cost_estimate: Option<CostEstimate<'static>>,
     pub(crate) accesses: Vec<RefAccess>,
     pub(crate) body: Vec<u8>,
+    /// Whether the spaces of operands are what the author wrote.
+    pub(crate) spaces_as_written: bool,
     /// What a body says that no description does; for a kernel that was read from one.
     pub(crate) from_body: Option<FromBody>,
 }
@@ -59,34 +61,14 @@ pub struct Kernel {
 /// What a body says that no description does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FromBody {
-    /// Its loads, stores and copies.
-    pub(crate) uses: Vec<BodyUse>,
-    /// The names of the refs that it loads, stores or copies.
-    pub(crate) touched: Vec<String>,
-    /// Of each operand, whether it is semaphores.
-    pub(crate) semaphore_operands: Vec<bool>,
-    /// Of each scratch, whether the compiler takes its memory away.
-    pub(crate) removed: Vec<bool>,
+    /// Of each access, the operation, and where its author wrote it.
+    pub(crate) places: Vec<Place>,
     /// Whether the compiler buffers windows once when memory does not suffice.
     pub(crate) buffers_once: bool,
     /// Bytes of VMEM that the compiler took.
     pub(crate) used_vmem_bytes: Option<u64>,
     /// What in it is not understood, by name.
     pub(crate) not_understood: Vec<String>,
-}
-
-/// A load, a store or a copy of a body.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BodyUse {
-    pub(crate) place: Place,
-    pub(crate) used: UsedAs,
-}
-
-/// What is done, by the spaces that the body's types say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum UsedAs {
-    Access { access: rules::Access, space: Resolved },
-    Copy { dma: rules::Dma, src: Resolved, dst: Resolved },
 }
 
 /// The chip that a kernel is for.
@@ -143,6 +125,7 @@ impl Kernel {
             cost_estimate: None,
             accesses: Vec::new(),
             body: Vec::new(),
+            spaces_as_written: true,
             from_body: None,
         }
     }
@@ -375,7 +358,7 @@ impl MeshSpec {
     }
 }
 
-/// A load, a store or a copy that a kernel's body makes, of refs by their names.
+/// A load, a store or a copy that a kernel's body makes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RefAccess {
     /// A load or a store.
@@ -383,44 +366,105 @@ pub enum RefAccess {
         /// Which of the two, and how much at once.
         access: rules::Access,
         /// The ref.
-        r#ref: String,
+        r#ref: AccessedRef,
     },
     /// A copy.
     Dma {
         /// Its mode, and whether it adds.
         dma: rules::Dma,
         /// The source.
-        src: String,
+        src: AccessedRef,
         /// The destination.
-        dst: String,
+        dst: AccessedRef,
         /// The ref that holds the indices of a gather or a scatter.
         indices: Option<String>,
     },
+}
+
+/// A ref as an access names it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct AccessedRef {
+    /// Its name; `None` where only its space is known.
+    pub name: Option<String>,
+    /// The memory of a view of it that lies in another than the ref itself.
+    pub(crate) space: Option<Spelled<MemorySpace>>,
+    /// Whether it is another core's, another device's or the host's: then this core's
+    /// rules do not say what reaches it.
+    pub is_remote: bool,
+}
+
+impl From<&str> for AccessedRef {
+    fn from(name: &str) -> Self {
+        Self { name: Some(name.to_owned()), ..Self::default() }
+    }
 }
 
 impl RefAccess {
     /// A load.
     pub fn load(r#ref: &str, shape: AccessShape) -> Self {
         let access = rules::Access { op: AccessOp::Load, shape };
-        Self::Local { access, r#ref: r#ref.to_owned() }
+        Self::Local { access, r#ref: r#ref.into() }
     }
 
     /// A store.
     pub fn store(r#ref: &str, shape: AccessShape) -> Self {
         let access = rules::Access { op: AccessOp::Store, shape };
-        Self::Local { access, r#ref: r#ref.to_owned() }
+        Self::Local { access, r#ref: r#ref.into() }
     }
 
     /// A plain copy.
     pub fn copy(src: &str, dst: &str) -> Self {
-        let dma = rules::Dma { mode: DmaMode::Copy, add: false };
-        Self::Dma { dma, src: src.to_owned(), dst: dst.to_owned(), indices: None }
+        Self::dma(rules::Dma::COPY, src, dst, None)
     }
 
     /// A copy of any kind; a gather and a scatter need indices.
     pub fn dma(dma: rules::Dma, src: &str, dst: &str, indices: Option<&str>) -> Self {
         let indices = indices.map(str::to_owned);
-        Self::Dma { dma, src: src.to_owned(), dst: dst.to_owned(), indices }
+        Self::Dma { dma, src: src.into(), dst: dst.into(), indices }
+    }
+
+    /// The names of the refs that it accesses.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let (first, second, indices) = match self {
+            Self::Local { r#ref, .. } => (r#ref, None, None),
+            Self::Dma { src, dst, indices, .. } => (src, Some(dst), indices.as_deref()),
+        };
+        let refs = [Some(first), second].into_iter().flatten();
+        refs.filter_map(|it| it.name.as_deref()).chain(indices)
+    }
+}
+
+impl Kernel {
+    /// The kernel as a description can say it, and what it leaves out: of a kernel that was
+    /// read from its body, accesses of refs that have no name, and what is not understood.
+    /// Of one that was described, nothing.
+    ///
+    /// It checks as the kernel does, but that its places are those of the description, and
+    /// that its blocks are checked too.
+    pub fn described(mut self) -> (Self, Vec<String>) {
+        let mut left_out = Vec::new();
+        if let Some(body) = self.from_body.take() {
+            left_out.extend(body.not_understood);
+            if body.buffers_once {
+                left_out.push(
+                    "windows are buffered once when memory is short, as bodies so old are"
+                        .to_owned(),
+                );
+            }
+            let has_name = |access: &RefAccess| match access {
+                RefAccess::Local { r#ref, .. } => r#ref.name.is_some(),
+                RefAccess::Dma { src, dst, .. } => src.name.is_some() && dst.name.is_some(),
+            };
+            let mut places = body.places.into_iter();
+            self.accesses.retain(|access| {
+                let place = places.next();
+                let has_name = has_name(access);
+                left_out.extend(place.filter(|_| !has_name).map(|place| place.to_string()));
+                has_name
+            });
+        }
+        (self, left_out)
     }
 }
 

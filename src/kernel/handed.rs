@@ -11,6 +11,7 @@ use crate::memory_space::Resolved;
 use crate::operand::{BlockDim, Form, Holds, IndexEntry, Operand, Role};
 use crate::rules::WindowAttr;
 use crate::word::List;
+use std::collections::BTreeMap;
 use std::fmt;
 
 words! {
@@ -57,8 +58,8 @@ impl fmt::Display for Argument {
 pub struct Transform {
     /// Its name, without `@`.
     pub name: String,
-    /// The function. Where the index map has an [`IndexEntry::Other`], a declaration
-    /// alone: put a function of its type there.
+    /// The function. Where the index map has an [`IndexEntry::Of`] or
+    /// [`IndexEntry::Other`], a declaration alone: put a function of its type there.
     pub text: String,
 }
 
@@ -252,18 +253,28 @@ impl Lowering<'_> {
         };
         let types = List(entries.iter().map(|_| "i32"));
         let gives = if entries.len() == 1 { types.to_string() } else { format!("({types})") };
+        let constant = |entry: &IndexEntry| match entry {
+            IndexEntry::Constant(value) => Some((*value, format!("%c{value}").replace('-', "_"))),
+            IndexEntry::Zero | IndexEntry::Axis(_) | IndexEntry::Of(_) | IndexEntry::Other => None,
+        };
         let value = |entry: &IndexEntry| match entry {
             IndexEntry::Zero => Some("%zero".to_owned()),
+            IndexEntry::Constant(_) => constant(entry).map(|(_, name)| name),
             IndexEntry::Axis(axis) => Some(format!("%arg{axis}")),
-            IndexEntry::Other => None,
+            IndexEntry::Of(_) | IndexEntry::Other => None,
         };
         let values: Option<Vec<_>> = entries.iter().map(value).collect();
         let text = if let Some(values) = values {
             let arguments = List(takes());
+            let constants: BTreeMap<_, _> = entries.iter().filter_map(constant).collect();
+            let constants = constants
+                .iter()
+                .map(|(value, name)| format!("{name} = arith.constant {value} : i32\n"));
+            let constants: String = constants.collect();
             let values = List(&values);
             format!(
                 "func.func @{name}({arguments}) -> {gives} {{\n%zero = arith.constant 0 : i32\n\
-                 return {values} : {types}\n}}"
+                 {constants}return {values} : {types}\n}}"
             )
         } else {
             let arguments = List(takes().map(|argument| &argument.r#type));

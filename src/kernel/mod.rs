@@ -10,8 +10,8 @@ mod resolved;
 mod schema;
 mod validate;
 
-pub(crate) use description::{BodyUse, FromBody, UsedAs};
-pub use description::{Kernel, MeshSpec, RefAccess};
+pub(crate) use description::FromBody;
+pub use description::{AccessedRef, Kernel, MeshSpec, RefAccess};
 #[cfg(feature = "read")]
 pub(crate) use description::{OnChip, Params};
 pub use fault::KernelFault;

@@ -50,8 +50,12 @@ impl BlockDim {
 pub enum IndexEntry {
     /// Always 0.
     Zero,
+    /// Always this, which is not 0.
+    Constant(i64),
     /// The index along this axis of the grid.
     Axis(usize),
+    /// Arithmetic on these axes of the grid.
+    Of(GridAxes),
     /// Anything else: it moves, and may read scalar prefetch.
     Other,
 }
@@ -61,9 +65,43 @@ impl IndexEntry {
     /// the compiler sees: a grid axis longer than 1 is read.
     pub fn moves(self, grid: &[GridAxis]) -> bool {
         match self {
-            Self::Zero => false,
+            Self::Zero | Self::Constant(_) => false,
             Self::Axis(axis) => grid.get(axis).is_none_or(|axis| axis.is_long()),
+            Self::Of(axes) => {
+                let is_long = |axis: usize| grid.get(axis).is_none_or(|axis| axis.is_long());
+                axes.iter().any(is_long)
+            }
             Self::Other => true,
         }
+    }
+}
+
+/// Axes of a grid, of which an index is computed. Those above the 63rd are one.
+///
+/// ```
+/// use mosaic_memspace::operand::{GridAxes, GridAxis, IndexEntry};
+/// let both: GridAxes = [0, 1].into_iter().collect();
+/// assert!(both.iter().eq([0, 1]));
+/// assert!(!IndexEntry::Of(both).moves(&[GridAxis::new(1), GridAxis::new(1)]));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GridAxes(u64);
+
+impl GridAxes {
+    /// The axes, in order.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..Self::LAST.saturating_add(1)).filter(move |axis| self.0 & Self::bit(*axis) != 0)
+    }
+
+    const LAST: usize = 63;
+
+    const fn bit(axis: usize) -> u64 {
+        1 << if axis < Self::LAST { axis } else { Self::LAST }
+    }
+}
+
+impl FromIterator<usize> for GridAxes {
+    fn from_iter<I: IntoIterator<Item = usize>>(axes: I) -> Self {
+        Self(axes.into_iter().fold(0, |all, axis| all | Self::bit(axis)))
     }
 }

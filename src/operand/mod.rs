@@ -8,7 +8,7 @@ mod pipeline;
 mod resolved;
 mod scratch;
 
-pub use block::{BlockDim, IndexEntry};
+pub use block::{BlockDim, GridAxes, IndexEntry};
 pub use form::{Form, Role};
 pub use grid::{GridAxis, one_step_a_core};
 pub use pipeline::Pipeline;
@@ -57,6 +57,8 @@ pub struct Operand {
     pub(crate) buffers: Option<i64>,
     /// The memory space that is put on the value itself; only it colors it.
     pub(crate) annotated: Option<Spelled<MemorySpace>>,
+    /// The kind, if the operand is semaphores that another kernel makes or takes.
+    pub(crate) semaphore: Option<Semaphore>,
 }
 
 impl Operand {
@@ -72,6 +74,7 @@ impl Operand {
             space: None,
             buffers: None,
             annotated: None,
+            semaphore: None,
         }
     }
 
@@ -139,6 +142,14 @@ impl Operand {
     #[must_use]
     pub fn annotated(mut self, space: impl Into<Option<MemorySpace>>) -> Self {
         self.annotated = space.into().map(Spelled::from);
+        self
+    }
+
+    /// Makes it semaphores that another kernel makes or takes, as those of an asynchronous
+    /// start and done pair.
+    #[must_use]
+    pub fn semaphores(mut self, kind: Semaphore) -> Self {
+        self.semaphore = Some(kind);
         self
     }
 

@@ -61,6 +61,9 @@ pub struct Scratch {
     pub(crate) holds: Holds,
     /// Whether the body allocates it, for a part of its run.
     pub(crate) scoped: bool,
+    /// Whether memory is kept for it: not for what the compiler removes, nor for what is
+    /// allocated when less is.
+    pub(crate) kept: bool,
 }
 
 /// What scratch holds.
@@ -74,13 +77,13 @@ impl Scratch {
     /// Memory of this shape, in elements.
     pub fn new(name: &str, space: MemorySpace, shape: impl Into<Vec<u64>>, dtype: Dtype) -> Self {
         let holds = Holds::Elements { dtype: dtype.into(), space: Some(space.into()) };
-        Self { name: Some(name.to_owned()), shape: shape.into(), holds, scoped: false }
+        Self { name: Some(name.to_owned()), shape: shape.into(), holds, scoped: false, kept: true }
     }
 
     /// Semaphores: one, if the shape is empty.
     pub fn semaphore(name: &str, kind: Semaphore, shape: impl Into<Vec<u64>>) -> Self {
         let holds = Holds::Semaphores(kind);
-        Self { name: Some(name.to_owned()), shape: shape.into(), holds, scoped: false }
+        Self { name: Some(name.to_owned()), shape: shape.into(), holds, scoped: false, kept: true }
     }
 
     /// The same, allocated by the body for a part of its run (`pl.run_scoped`): of what

@@ -2,7 +2,8 @@
 
 use super::module::{
     AllocationKind, ArgumentKind, BodyAllocation, BodyArgument, BodyRef, BodyRefId, BodyWindow,
-    DebugLocations, KeptScratch, KernelBody, ModuleBody, RefElement, RefRoot, WrittenIndex,
+    DebugLocations, KeptScratch, KernelBody, Knowledge, ModuleBody, RefElement, RefRoot,
+    WrittenIndex,
 };
 use crate::bytecode::{FileRange, Operation, Type};
 use crate::chip::Chip;
@@ -12,11 +13,11 @@ use crate::custom_call::{
 };
 use crate::dtype::Dtype;
 use crate::fit::Layout;
-use crate::kernel::{BodyUse, FromBody, Kernel, Place, UsedAs};
-use crate::memory_space::{MemorySpace, MemrefSpace, Resolved, TpuSpace};
+use crate::kernel::{AccessedRef, FromBody, Kernel, Place, RefAccess};
+use crate::memory_space::{MemorySpace, MemrefSpace, TpuSpace};
 use crate::operand::{BlockDim, Holds, IndexEntry, Operand, Prefetch, Scratch, Semaphore};
 use crate::rules::{Access, AccessOp, AccessShape, Dma, DmaMode};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What a custom call says of its kernel besides the body.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +60,13 @@ pub fn body_kernel<'m, 'a>(
     call: Option<&BodyCall>,
 ) -> Kernel {
     let none = BodyCall::default();
-    let mut reader = Reader { body, locations, call: call.unwrap_or(&none), names: HashSet::new() };
+    let mut reader = Reader {
+        body,
+        locations,
+        call: call.unwrap_or(&none),
+        names: HashSet::new(),
+        name_of: HashMap::new(),
+    };
     let core_type = body.core_type.core_type().unwrap_or(CoreType::Tc);
     let mut kernel = Kernel::pipelined(core_type);
     kernel.name = body.name.map(|name| name.to_string());
@@ -77,10 +84,11 @@ pub fn body_kernel<'m, 'a>(
         not_understood: module.not_understood.iter().map(|(what, ..)| what.to_string()).collect(),
         ..FromBody::default()
     };
-    reader.arguments(&mut kernel, &mut from, call.is_some());
+    kernel.spaces_as_written = false;
+    reader.arguments(&mut kernel, call.is_some());
     reader.aliases(&mut kernel);
-    reader.allocations(&mut kernel, &mut from);
-    reader.uses(&mut from);
+    reader.allocations(&mut kernel);
+    reader.uses(&mut kernel, &mut from);
     kernel.from_body = Some(from);
     kernel
 }
@@ -91,6 +99,8 @@ struct Reader<'r, 'm, 'a, 'l, 'b> {
     call: &'r BodyCall,
     /// The names that are taken.
     names: HashSet<String>,
+    /// The names of the refs that the kernel lists.
+    name_of: HashMap<RefRoot, String>,
 }
 
 impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
@@ -111,7 +121,7 @@ impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
     }
 
     /// Fills in the arguments, in order.
-    fn arguments(&mut self, kernel: &mut Kernel, from: &mut FromBody, is_called: bool) {
+    fn arguments(&mut self, kernel: &mut Kernel, is_called: bool) {
         let kept = self.body.kept_scratch();
         let used = self.used();
         let bounds = self.body.iteration_bounds.iter().flatten();
@@ -121,15 +131,16 @@ impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
         let outputs = self.call.results.len();
         let inputs = of_kind(ArgumentKind::Operand).saturating_sub(outputs);
         let mut operand = 0_usize;
-        for (number, argument) in self.body.arguments.iter().enumerate() {
+        for (number_of, argument) in self.body.arguments.iter().enumerate() {
             let Some(of) = argument.r#ref.and_then(|id| self.body.get(id)) else { continue };
-            let is_used = used.contains(&RefRoot::Argument(number));
+            let is_used = used.contains(&RefRoot::Argument(number_of));
             match argument.kind {
                 ArgumentKind::Grid => {}
                 ArgumentKind::Prefetch => {
                     let name = self.name(argument);
                     let shape = extents(of);
                     let one = Prefetch::new("", shape, dtype(of));
+                    self.name_of.insert(RefRoot::Argument(number_of), name.clone());
                     kernel.scalar_prefetch.push(Prefetch { name: Some(name), ..one });
                 }
                 ArgumentKind::Operand => {
@@ -143,22 +154,18 @@ impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
                     let array = array.and_then(Option::as_ref);
                     let mut one = self.operand(argument, of, array, output.is_some());
                     one.annotated = space.map(Into::into);
-                    if is_used {
-                        from.touched.push(name.clone());
-                    }
-                    one.name = Some(name);
+                    one.name = Some(name.clone());
+                    one.semaphore = semaphore(of);
                     kernel.operands.push(one);
-                    from.semaphore_operands.push(semaphore(of).is_some());
+                    self.name_of.insert(RefRoot::Argument(number_of), name);
                     operand = operand.saturating_add(1);
                 }
                 ArgumentKind::Scratch => {
                     let name = self.name(argument);
-                    let root = RefRoot::Argument(number);
-                    if is_used {
-                        from.touched.push(name.clone());
-                    }
-                    kernel.scratch.push(scratch(name, of));
-                    from.removed.push(!self.keeps(&kept, root, is_used));
+                    let root = RefRoot::Argument(number_of);
+                    self.name_of.insert(root, name.clone());
+                    let kept = self.keeps(&kept, root, is_used);
+                    kernel.scratch.push(Scratch { kept, ..scratch(name, of) });
                 }
             }
         }
@@ -260,40 +267,52 @@ impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
             None => IndexEntry::Other,
             Some(index) => match index.written {
                 WrittenIndex::Axis(axis) => IndexEntry::Axis(axis),
-                WrittenIndex::Constant(_) => IndexEntry::Zero,
-                WrittenIndex::Computed => {
-                    if index.moves(|axis| self.body.is_long(axis), count) {
-                        IndexEntry::Other
-                    } else {
-                        IndexEntry::Zero
+                WrittenIndex::Constant(0) => IndexEntry::Zero,
+                WrittenIndex::Constant(value) => IndexEntry::Constant(value),
+                WrittenIndex::Computed => match index.folded.knowledge() {
+                    Knowledge::Constant(0) => IndexEntry::Zero,
+                    Knowledge::Constant(value) => IndexEntry::Constant(value),
+                    Knowledge::Multiple(_) | Knowledge::Unknown
+                        if index.folded.reads_memory() || index.folded.is_opaque() =>
+                    {
+                        if index.moves(|axis| self.body.is_long(axis), count) {
+                            IndexEntry::Other
+                        } else {
+                            IndexEntry::Zero
+                        }
                     }
-                }
+                    Knowledge::Multiple(_) | Knowledge::Unknown => {
+                        let axes = (0..count).filter(|axis| index.folded.reads_axis(*axis));
+                        IndexEntry::Of(axes.collect())
+                    }
+                },
             },
         };
         Some((0..rank).map(entry).collect())
     }
 
-    /// What of the body's allocations lives at a time when they take the most.
-    fn allocations(&mut self, kernel: &mut Kernel, from: &mut FromBody) {
+    /// The body's allocations: kept are those that live at a time when they take the most.
+    fn allocations(&mut self, kernel: &mut Kernel) {
         let kept = self.body.kept_scratch();
         let used = self.used();
         let all = self.body.allocations.iter().enumerate();
-        let counted = all.filter_map(|(number, allocation)| {
+        let memory = all.filter_map(|(number, allocation)| {
             let root = RefRoot::Allocation(number);
-            let is_used = used.contains(&root);
             let of = self.body.get(allocation.r#ref)?;
             let is_memory = allocation.kind == AllocationKind::Memory;
-            (is_memory && self.keeps(&kept, root, is_used)).then_some((allocation, of))
+            let is_kept = self.keeps(&kept, root, used.contains(&root));
+            is_memory.then_some((root, allocation, of, is_kept))
         });
-        let counted: Vec<_> = counted.collect();
+        let memory: Vec<_> = memory.collect();
+        let counted = memory.iter().filter(|(.., is_kept)| *is_kept);
+        let counted: Vec<_> = counted.map(|(_, allocation, of, _)| (*allocation, *of)).collect();
         let at_peak = self.at_peak(&counted);
-        for (allocation, of) in counted {
-            if at_peak.get(allocation.scope).copied().unwrap_or(false) {
-                let name = self.unique("scoped".to_owned());
-                from.touched.push(name.clone());
-                kernel.scratch.push(scratch(name, of).in_scope());
-                from.removed.push(false);
-            }
+        for (root, allocation, of, is_kept) in memory {
+            let name = self.unique("scoped".to_owned());
+            self.name_of.insert(root, name.clone());
+            let is_at_peak = at_peak.get(allocation.scope).copied().unwrap_or(false);
+            let kept = is_kept && is_at_peak;
+            kernel.scratch.push(Scratch { kept, ..scratch(name, of).in_scope() });
         }
     }
 
@@ -344,47 +363,83 @@ impl<'m, 'a> Reader<'_, 'm, 'a, '_, '_> {
         accesses.chain(ends).chain(offsets).filter_map(root).collect()
     }
 
-    /// Loads, stores and copies, by the spaces of their own operands; each kind once, where
-    /// it stands first.
-    fn uses(&self, from: &mut FromBody) {
+    /// Loads, stores and copies; each kind of each ref once, where it stands first.
+    fn uses(&self, kernel: &mut Kernel, from: &mut FromBody) {
         let mut seen = HashSet::new();
-        let space = |id| match self.body.get(id)?.space.known()? {
-            // Another core's, and the host's: who owns it says what reaches it.
-            MemrefSpace::Core(_) | MemrefSpace::Host => None,
-            space @ (MemrefSpace::Any | MemrefSpace::Tpu(_)) => Some(Resolved::Memref(space)),
-        };
         for access in self.body.accesses.iter().filter(|access| !access.is_dead) {
-            let Some(space) = space(access.r#ref) else { continue };
+            let r#ref = self.accessed(access.r#ref);
             let file = self.body.function.file();
             let is_vector = matches!(file.r#type(access.value_type), Ok(Type::Vector { .. }));
             let shape = if is_vector { AccessShape::Vector } else { AccessShape::Scalar };
             let ops = [(access.loads, AccessOp::Load), (access.stores, AccessOp::Store)];
             for (_, op) in ops.into_iter().filter(|(does, _)| *does) {
-                let used = UsedAs::Access { access: Access { op, shape }, space };
+                let space = self.body.get(access.r#ref).map(|of| of.space);
+                let used = (r#ref.name.as_deref().map(str::to_owned), space, op, shape);
                 if seen.insert(used) {
-                    let place = self.place(access.name, access.operation);
-                    from.uses.push(BodyUse { place, used });
+                    let access_of = Access { op, shape };
+                    kernel
+                        .accesses
+                        .push(RefAccess::Local { access: access_of, r#ref: r#ref.clone() });
+                    from.places.push(self.place(access.name, access.operation));
                 }
             }
         }
+        let mut seen = HashSet::new();
         for copy in self.body.copies.iter().filter(|copy| !copy.is_dead) {
             let is_local = copy.device.is_none() && copy.core.is_none() && copy.subcore.is_none();
-            let (Some(src), Some(dst), true) = (space(copy.source), space(copy.target), is_local)
-            else {
-                continue;
-            };
             let dma = match copy.indirect {
-                None => Dma { mode: DmaMode::Copy, add: false },
+                None => Dma::COPY,
                 Some(indirect) => {
                     let mode = if indirect.gathers { DmaMode::Gather } else { DmaMode::Scatter };
                     Dma { mode, add: indirect.adds }
                 }
             };
-            let used = UsedAs::Copy { dma, src, dst };
-            if seen.insert(used) {
-                from.uses.push(BodyUse { place: self.place(copy.name, copy.operation), used });
+            let [mut src, mut dst] = [copy.source, copy.target].map(|id| self.accessed(id));
+            src.is_remote |= !is_local;
+            dst.is_remote |= !is_local;
+            let spaces = [copy.source, copy.target].map(|id| self.body.get(id).map(|of| of.space));
+            if seen.insert((dma, src.name.clone(), dst.name.clone(), spaces, is_local)) {
+                let place = self.place(copy.name, copy.operation);
+                kernel.accesses.push(RefAccess::Dma { dma, src, dst, indices: None });
+                from.places.push(place.clone());
+                if let Some(super::module::CopyOffsets::Ref(id)) =
+                    copy.indirect.map(|indirect| indirect.offsets)
+                {
+                    // Which rows it picks is read as a vector is.
+                    let access = Access { op: AccessOp::Load, shape: AccessShape::Vector };
+                    kernel.accesses.push(RefAccess::Local { access, r#ref: self.accessed(id) });
+                    from.places.push(place);
+                }
             }
         }
+    }
+
+    /// A ref as the kernel lists it, and the space of the view that is accessed.
+    fn accessed(&self, id: BodyRefId) -> AccessedRef {
+        let mut accessed = AccessedRef::default();
+        let Some(of) = self.body.get(id) else { return accessed };
+        accessed.name = self.name_of.get(&of.root).cloned();
+        match of.space.known() {
+            // Another core's, and the host's: who owns it says what reaches it.
+            Some(MemrefSpace::Core(_) | MemrefSpace::Host) | None => accessed.is_remote = true,
+            Some(space @ (MemrefSpace::Any | MemrefSpace::Tpu(_))) => {
+                let own = self.space_of_root(of.root);
+                if own != Some(space) || accessed.name.is_none() {
+                    accessed.space = Some(space.written().into());
+                }
+            }
+        }
+        accessed
+    }
+
+    /// Where the ref that others are views of lies.
+    fn space_of_root(&self, root: RefRoot) -> Option<MemrefSpace> {
+        let id = match root {
+            RefRoot::Argument(number) => self.body.arguments.get(number)?.r#ref?,
+            RefRoot::Allocation(number) => self.body.allocations.get(number)?.r#ref,
+            RefRoot::Unknown => return None,
+        };
+        self.body.get(id)?.space.known()
     }
 
     /// The operation, and where its author wrote it.
@@ -446,7 +501,7 @@ fn scratch(name: String, of: &BodyRef<'_>) -> Scratch {
             space: of.space.known().map(|space| space.written().into()),
         },
     };
-    Scratch { name: Some(name), shape: extents(of), holds, scoped: false }
+    Scratch { name: Some(name), shape: extents(of), holds, scoped: false, kept: true }
 }
 
 /// Bytes of VMEM, to compare scopes by: chips whose compiler is known pad alike.

@@ -6,7 +6,7 @@ use super::value::{Faults, Json, Value};
 use super::words::Op;
 use crate::core_type::CoreType;
 use crate::dtype::Dtype;
-use crate::kernel::{Kernel, MeshSpec, OnChip, RefAccess};
+use crate::kernel::{AccessedRef, Kernel, MeshSpec, OnChip, RefAccess};
 use crate::memory_space::MemorySpace;
 use crate::operand::{Holds, Operand, Pipeline, PipelineOperand, Prefetch, Scratch, Semaphore};
 use crate::rules::{Access, AccessOp, AccessShape, Dma, DmaMode};
@@ -59,6 +59,9 @@ rows! {
     "accesses": accesses;
     /// The serialized Mosaic module, for the config.
     "body_base64": body;
+    /// Whether the spaces of operands are what the author wrote; true. From a body one
+    /// cannot tell.
+    "spaces_as_written": spaces_as_written;
 }
 
 rows! {
@@ -101,6 +104,8 @@ rows! {
     "buffers": buffers;
     /// The memory space that is put on the value itself; only it colors it.
     "annotated": annotated;
+    /// The kind, if it is semaphores that another kernel makes or takes.
+    "semaphore": semaphore;
 }
 
 drafted! {
@@ -128,6 +133,9 @@ drafted! {
     "semaphore": semaphore: Semaphore;
     /// Whether the body allocates it, for a part of its run (`pl.run_scoped`).
     "scoped": scoped: bool;
+    /// Whether memory is kept for it; true. The compiler removes scratch that is only in
+    /// registers, and of what is scoped, what takes the most counts.
+    "kept": kept: bool;
 }
 
 rows! {
@@ -168,6 +176,7 @@ impl ScratchDraft {
             name: scratch.name.clone(),
             shape: Some(scratch.shape.clone()).filter(|shape| !shape.is_empty()),
             scoped: Some(true).filter(|_| scratch.scoped),
+            kept: Some(false).filter(|_| !scratch.kept),
             ..Self::default()
         };
         match &scratch.holds {
@@ -184,7 +193,7 @@ impl ScratchDraft {
             (None, dtype) => Holds::Elements { dtype: dtype?, space: self.space },
         };
         let (shape, scoped) = (self.shape.unwrap_or_default(), self.scoped == Some(true));
-        Some(Scratch { name: self.name, shape, holds, scoped })
+        Some(Scratch { name: self.name, shape, holds, scoped, kept: self.kept != Some(false) })
     }
 }
 
@@ -198,9 +207,15 @@ drafted! {
                     Op::Load | Op::Store => Case {
                         when,
                         needs: &["ref", "shape"],
-                        excludes: &["src", "dst", "mode", "add", "indices"],
+                        excludes: &[
+                            "src", "dst", "src_space", "dst_space", "mode", "add", "indices",
+                        ],
                     },
-                    Op::Dma => Case { when, needs: &["src", "dst"], excludes: &["ref", "shape"] },
+                    Op::Dma => Case {
+                        when,
+                        needs: &["src", "dst"],
+                        excludes: &["ref", "shape", "space"],
+                    },
                 }
             })
         }
@@ -221,44 +236,65 @@ drafted! {
     "add": add: bool;
     /// The ref that holds the indices of a gather or a scatter.
     "indices": indices: String;
+    /// The memory of a view of the ref, where it is another than the ref's.
+    "space": space: Spelled<MemorySpace>;
+    /// The same, of a view of the ref that is copied from.
+    "src_space": src_space: Spelled<MemorySpace>;
+    /// The same, of a view of the ref that is copied to.
+    "dst_space": dst_space: Spelled<MemorySpace>;
+    /// Whether a ref is another core's, another device's or the host's; false.
+    "remote": remote: bool;
 }
 
 impl AccessDraft {
     fn of(access: &RefAccess) -> Self {
+        let remote =
+            |refs: &[&AccessedRef]| Some(true).filter(|_| refs.iter().any(|it| it.is_remote));
         match access {
             RefAccess::Local { access, r#ref } => Self {
                 op: Some(match access.op {
                     AccessOp::Load => Op::Load,
                     AccessOp::Store => Op::Store,
                 }),
-                r#ref: Some(r#ref.clone()),
+                r#ref: r#ref.name.clone(),
+                space: r#ref.space.clone(),
                 shape: Some(access.shape),
+                remote: remote(&[r#ref]),
                 ..Self::default()
             },
             RefAccess::Dma { dma, src, dst, indices } => Self {
                 op: Some(Op::Dma),
-                src: Some(src.clone()),
-                dst: Some(dst.clone()),
+                src: src.name.clone(),
+                dst: dst.name.clone(),
+                src_space: src.space.clone(),
+                dst_space: dst.space.clone(),
                 mode: Some(dma.mode),
                 add: Some(dma.add),
                 indices: indices.clone(),
+                remote: remote(&[src, dst]),
                 ..Self::default()
             },
         }
     }
 
     fn done(self) -> Option<RefAccess> {
+        let is_remote = self.remote == Some(true);
+        let accessed = |name: Option<String>, space| {
+            name.map(|name| AccessedRef { name: Some(name), space, is_remote })
+        };
         let op = match self.op? {
             Op::Load => AccessOp::Load,
             Op::Store => AccessOp::Store,
             Op::Dma => {
                 let mode = self.mode.unwrap_or(DmaMode::Copy);
                 let dma = Dma { mode, add: self.add.unwrap_or(false) };
-                let (src, dst, indices) = (self.src?, self.dst?, self.indices);
-                return Some(RefAccess::Dma { dma, src, dst, indices });
+                let (src, dst) =
+                    (accessed(self.src, self.src_space)?, accessed(self.dst, self.dst_space)?);
+                return Some(RefAccess::Dma { dma, src, dst, indices: self.indices });
             }
         };
-        Some(RefAccess::Local { access: Access { op, shape: self.shape? }, r#ref: self.r#ref? })
+        let access = Access { op, shape: self.shape? };
+        Some(RefAccess::Local { access, r#ref: accessed(self.r#ref, self.space)? })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Values that are no objects: scalars, words, lists.
 
 use super::json::Kind;
-use super::rows::rows;
+use super::rows::{Case, When, rows};
 use super::schema::{self, Definitions};
 use super::value::{Faults, Json, Value};
 use crate::operand::{BlockDim, IndexEntry};
@@ -259,7 +259,8 @@ rows! {
 
 impl Json for IndexEntry {
     fn expected() -> String {
-        "null, the number of a grid axis, or \"other\"".to_owned()
+        "null, the number of a grid axis, {\"constant\": n}, {\"axes\": […]} or \"other\""
+            .to_owned()
     }
 
     fn read(value: &Value<'_, '_>, faults: &mut Faults) -> Option<Self> {
@@ -269,8 +270,9 @@ impl Json for IndexEntry {
             Kind::Number => u64::read(value, faults)
                 .map(|axis| Self::Axis(usize::try_from(axis).unwrap_or(usize::MAX))),
             Kind::Text if value.json() == OTHER => Some(Self::Other),
+            Kind::Object | Kind::OpenObject => Computed::read(value, faults)?.entry(),
             Kind::False | Kind::True | Kind::Text | Kind::Broken => wrong(value, faults),
-            Kind::List | Kind::OpenList | Kind::Object | Kind::OpenObject => wrong(value, faults),
+            Kind::List | Kind::OpenList => wrong(value, faults),
         }
     }
 
@@ -278,6 +280,13 @@ impl Json for IndexEntry {
         match self {
             Self::Zero => json.push_str("null"),
             Self::Axis(axis) => (*axis as u64).write(json),
+            Self::Constant(constant) => {
+                Computed { constant: Some(*constant), axes: None }.write(json);
+            }
+            Self::Of(axes) => {
+                let axes = axes.iter().map(|axis| axis as u64).collect();
+                Computed { constant: None, axes: Some(axes) }.write(json);
+            }
             Self::Other => json.push_str(OTHER),
         }
     }
@@ -287,8 +296,52 @@ impl Json for IndexEntry {
         serde_json::json!({"anyOf": [
             {"type": "null", "description": "0."},
             {"allOf": [axis], "description": "An axis of the grid."},
+            Computed::schema(definitions),
             {"const": "other", "description": "Anything else."},
         ]})
+    }
+}
+
+/// An index that is computed.
+#[derive(Default)]
+struct Computed {
+    constant: Option<i64>,
+    axes: Option<Vec<u64>>,
+}
+
+rows! {
+    /// An index that is computed: a constant, or arithmetic on axes of the grid.
+    Computed as "ComputedIndex" {
+        fn absent() -> Self {
+            Self::default()
+        }
+
+        fn cases() -> impl Iterator<Item = Case> {
+            let (constant, absent) = (When::Given("constant"), When::Absent("constant"));
+            [
+                Case { when: constant, needs: &[], excludes: &["axes"] },
+                Case { when: absent, needs: &["axes"], excludes: &[] },
+            ]
+            .into_iter()
+        }
+    }
+    /// Always this.
+    "constant": constant;
+    /// The axes of the grid that it is computed from.
+    "axes": axes;
+}
+
+impl Computed {
+    fn entry(self) -> Option<IndexEntry> {
+        match (self.constant, self.axes) {
+            (Some(0), _) => Some(IndexEntry::Zero),
+            (Some(constant), _) => Some(IndexEntry::Constant(constant)),
+            (None, axes) => {
+                let axes =
+                    axes?.into_iter().map(|axis| usize::try_from(axis).unwrap_or(usize::MAX));
+                Some(IndexEntry::Of(axes.collect()))
+            }
+        }
     }
 }
 

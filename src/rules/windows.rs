@@ -163,7 +163,10 @@ pub fn window_faults(
     let lacks = map.is_some() && entries != dimensions;
     let outside = |entry: &IndexEntry| match entry {
         IndexEntry::Axis(axis) if *axis >= grid.len() => Some(*axis),
-        IndexEntry::Axis(_) | IndexEntry::Zero | IndexEntry::Other => None,
+        IndexEntry::Of(axes) => axes.iter().find(|axis| *axis >= grid.len()),
+        IndexEntry::Axis(_) | IndexEntry::Zero | IndexEntry::Constant(_) | IndexEntry::Other => {
+            None
+        }
     };
     let outside = map.unwrap_or_default().iter().find_map(outside);
     let (blocked, scalar) = match form {

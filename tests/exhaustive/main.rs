@@ -103,7 +103,7 @@ fn a_new_core_type_stops_every_place_that_must_decide() {
 fn a_new_tpu_space_stops_every_place_that_must_decide() {
     let space =
         Growth { name: "tpu_space", file: "src/memory_space/mod.rs", last: "        Hbm,\n    }" };
-    assert!(space.places_that_stop().contains("src/attribute.rs new\n"));
+    assert!(space.places_that_stop().contains("src/attribute.rs text\n"));
 }
 
 #[test]

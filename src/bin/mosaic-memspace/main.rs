@@ -4,6 +4,7 @@ mod bars;
 mod check;
 mod chips;
 mod completions;
+mod describe;
 mod explain;
 mod failure;
 mod grid;
@@ -39,6 +40,7 @@ enum Command {
     Check(check::Arguments),
     Chips(chips::Arguments),
     Completions(completions::Arguments),
+    Describe(describe::Arguments),
     Explain(explain::Arguments),
     Inspect(inspect::Arguments),
     Man(man::Arguments),
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Chips(arguments) => chips::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
+        Command::Describe(arguments) => describe::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),

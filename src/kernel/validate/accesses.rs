@@ -3,7 +3,7 @@
 use super::Pass;
 use super::refs::Entered;
 use crate::core_type::CoreType;
-use crate::kernel::description::{BodyUse, RefAccess, UsedAs};
+use crate::kernel::description::{AccessedRef, RefAccess};
 use crate::kernel::place::Place;
 use crate::memory_space::Resolved;
 use crate::rules::{self, CopyEnd, DmaMode, Indices};
@@ -11,20 +11,11 @@ use crate::rules::{self, CopyEnd, DmaMode, Indices};
 impl Pass<'_> {
     pub(super) fn accesses(&mut self) {
         let Some(core_type) = self.target.core_type else { return };
-        for BodyUse { place, used } in self.kernel.from_body.iter().flat_map(|body| &body.uses) {
-            match *used {
-                UsedAs::Access { access, space } => {
-                    if let Err(fault) = access.check(space, core_type, self.target.chip) {
-                        self.push(fault, place.clone());
-                    }
-                }
-                UsedAs::Copy { dma, src, dst } => {
-                    self.copy(dma, src, dst, core_type, place.clone());
-                }
-            }
-        }
-        for (index, access) in self.kernel.accesses.iter().enumerate() {
-            let place = Place::list("accesses").index(index);
+        let kernel = self.kernel;
+        let of_body = kernel.from_body.as_ref().map(|body| body.places.as_slice());
+        for (index, access) in kernel.accesses.iter().enumerate() {
+            let told = of_body.and_then(|places| places.get(index)).cloned();
+            let place = told.unwrap_or_else(|| Place::list("accesses").index(index));
             match access {
                 RefAccess::Local { access, r#ref } => {
                     let Some(space) = self.space_of(r#ref, &place, "ref") else { continue };
@@ -79,15 +70,31 @@ impl Pass<'_> {
         }
     }
 
-    /// The space of a ref that may be accessed; an unknown one is reported, and
-    /// one that has a fault already is left alone.
-    fn space_of(&mut self, name: &str, place: &Place, field: &'static str) -> Option<Resolved> {
-        match self.refs.get(name) {
-            Ok(found) => found.resolved.filter(|_| found.sound),
-            Err(fault) => {
-                self.push(fault, place.clone().field(field));
-                None
+    /// The space of a ref that may be accessed; an unknown one is reported, and one that
+    /// has a fault already, or is not this core's to reach, is left alone.
+    fn space_of(
+        &mut self,
+        of: &AccessedRef,
+        place: &Place,
+        field: &'static str,
+    ) -> Option<Resolved> {
+        let space = match &of.space {
+            Some(space) => {
+                let space = self.known(space, place, field)?;
+                Some(self.target.call_site().resolve(Some(space), self.target.core_type?))
             }
-        }
+            None => None,
+        };
+        let found = match &of.name {
+            None => return space.filter(|_| !of.is_remote),
+            Some(name) => match self.refs.get(name) {
+                Ok(found) => found,
+                Err(fault) => {
+                    self.push(fault, place.clone().field(field));
+                    return None;
+                }
+            },
+        };
+        space.or(found.resolved).filter(|_| found.sound && !of.is_remote)
     }
 }

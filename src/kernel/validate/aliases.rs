@@ -122,7 +122,7 @@ impl<'k> Pass<'k> {
                     annotated: known(&operand.annotated),
                     block_spec: match self.target.form {
                         // A body has the space, and not whether it was written.
-                        Form::Pipelined if self.kernel.from_body.is_none() => known(&operand.space),
+                        Form::Pipelined if self.kernel.spaces_as_written => known(&operand.space),
                         Form::Pipelined | Form::Unpipelined => None,
                     },
                 },

@@ -149,32 +149,29 @@ impl<'k> Pass<'k> {
     ) -> Option<(Ref<'r>, bool)> {
         let (space, dtype) = (entered.resolved?, entered.dtype?);
         let name = entered.name.as_str();
-        let body = self.kernel.from_body.as_ref();
         let placed = match &entered.described {
             _ if !entered.sound => return None,
             Described::Prefetch(prefetch) => {
                 (ResolvedScratch::prefetch(name, &prefetch.shape, dtype).into(), true)
             }
-            Described::Operand(index, operand) => {
-                if body.is_some_and(|body| body.semaphore_operands.get(*index) == Some(&true)) {
-                    return None;
-                }
+            // Nobody has measured semaphores.
+            Described::Operand(operand) if operand.semaphore.is_some() => return None,
+            Described::Operand(operand) => {
                 let mut placed = operand.in_space(space);
                 placed.name = name;
                 placed.array_in_vmem = self.report.color(number) == Some(Color::Vmem);
                 placed.untouched = space.is_left_in_place() && !named.contains(name);
                 (placed.into(), true)
             }
-            Described::Scratch(index, scratch) => {
+            Described::Scratch(scratch) => {
                 let mut placed = scratch.in_space(space)?;
                 placed.name = name;
-                let removed = body.and_then(|body| body.removed.get(*index)) == Some(&true);
                 let used = match counter {
                     Counter::Tc(..) => true,
                     // The compiler leaves out what the body does not use.
                     Counter::Sc(_) => named.is_empty() || named.contains(name),
                 };
-                (placed.into(), used && !removed)
+                (placed.into(), used && scratch.kept)
             }
             Described::Buffer(shape) => {
                 (ResolvedScratch::new(name, shape, dtype, space).in_scope().into(), true)
@@ -185,21 +182,7 @@ impl<'k> Pass<'k> {
 
     /// The names that accesses mention.
     fn accessed(&self) -> HashSet<&'k str> {
-        let mut names = HashSet::new();
-        let touched = self.kernel.from_body.iter().flat_map(|body| &body.touched);
-        names.extend(touched.map(String::as_str));
-        for access in &self.kernel.accesses {
-            match access {
-                RefAccess::Local { r#ref, .. } => {
-                    names.insert(r#ref.as_str());
-                }
-                RefAccess::Dma { src, dst, indices, .. } => {
-                    names.extend([src.as_str(), dst.as_str()]);
-                    names.extend(indices.as_deref());
-                }
-            }
-        }
-        names
+        self.kernel.accesses.iter().flat_map(RefAccess::names).collect()
     }
 
     /// Reports a fault of all refs together at the largest of them.

@@ -64,7 +64,7 @@ impl<'k> Pass<'k> {
         }
         self.report.operands.push(report);
         let rank = operand.array_shape.len();
-        let described = Described::Operand(index, operand);
+        let described = Described::Operand(operand);
         self.enter(Entered { described, name, place, rank, dtype, resolved, sound });
     }
 

@@ -101,12 +101,12 @@ impl Entered<'_> {
         let (resolved, dtype) = (self.resolved.filter(|_| self.sound)?, self.dtype?);
         let (shape, written) = match &self.described {
             Described::Prefetch(prefetch) => (prefetch.shape.clone(), None),
-            Described::Operand(_, operand) => {
+            Described::Operand(operand) => {
                 let dims = operand.in_space(resolved).dims();
                 let kept = dims.filter(|dim| !matches!(dim, BlockDim::Squeezed));
                 (kept.map(BlockDim::extent).collect(), operand.space.as_ref())
             }
-            Described::Scratch(_, scratch) => (scratch.shape.clone(), None),
+            Described::Scratch(scratch) => (scratch.shape.clone(), None),
             Described::Buffer(_) => return None,
         };
         let space = written.and_then(Spelled::known).copied();

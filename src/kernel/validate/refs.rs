@@ -11,11 +11,11 @@ use crate::word::{List, Shown};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// A ref as it is described, and its number among its like.
+/// A ref as it is described.
 pub(super) enum Described<'k> {
     Prefetch(&'k Prefetch),
-    Operand(usize, &'k Operand),
-    Scratch(usize, &'k Scratch),
+    Operand(&'k Operand),
+    Scratch(&'k Scratch),
     /// What a pipeline allocates: a shape.
     Buffer(Vec<u64>),
 }

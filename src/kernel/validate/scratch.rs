@@ -63,7 +63,7 @@ impl<'k> Pass<'k> {
             (None, _) | (_, None) => false,
         };
         let rank = scratch.shape.len();
-        let described = Described::Scratch(index, scratch);
+        let described = Described::Scratch(scratch);
         self.enter(Entered { described, name: name.clone(), place, rank, dtype, resolved, sound });
         let attribute = resolved.and_then(attribute);
         self.report.scratch.push(ScratchReport {
